@@ -1,0 +1,4 @@
+declare module "disposablestack/AsyncDisposableStack" {
+  const implementation: typeof AsyncDisposableStack;
+  export default implementation;
+}

@@ -1,0 +1,35 @@
+import { defineConfig } from "vitest/config";
+
+// Node 20 has no `await using` syntax, so the transformer lowers it.
+const target = "node20";
+
+export default defineConfig({
+  oxc: { target },
+  test: {
+    projects: [
+      { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.ts"], testTimeout: 60_000 } },
+      {
+        extends: true,
+        test: {
+          name: "contract",
+          include: ["test/contract/**/*.test.ts"],
+          testTimeout: 180_000,
+          hookTimeout: 600_000,
+          fileParallelism: false,
+          globalSetup: ["test/support/engine-setup.ts"],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "e2e",
+          include: ["test/e2e/**/*.test.ts"],
+          testTimeout: 300_000,
+          hookTimeout: 900_000,
+          fileParallelism: false,
+          globalSetup: ["test/support/engine-setup.ts"],
+        },
+      },
+    ],
+  },
+});
