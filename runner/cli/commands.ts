@@ -1,0 +1,172 @@
+import { type CommandSpec, command } from "./command.ts";
+
+const json = { kind: "flag", summary: "print the result as JSON on stdout" } as const;
+const concurrency = {
+  kind: "integer",
+  value: "N",
+  summary: "trials at once (default: the number of processors)",
+} as const;
+const tasks = { kind: "list", value: "TASK", summary: "only these tasks" } as const;
+const imageMap = {
+  kind: "list",
+  value: "FROM=TO",
+  summary:
+    "replace a base image reference in FROM lines and docker_image; recorded, and part of the environment digest",
+} as const;
+const buildNetwork = {
+  kind: "string",
+  value: "MODE",
+  choices: ["default", "none", "host"],
+  summary: "network of task image builds (default: default)",
+} as const;
+const dataset = { kind: "string", value: "DIR", summary: "folder of task bundles (default: tasks)" } as const;
+
+/** Summaries of the words that stand before a subcommand. */
+export const GROUPS: Readonly<Record<string, string>> = {
+  tasks: "load, lint and scaffold task bundles",
+  images: "pinned container images",
+  bench: "performance, each figure beside its yardstick in one run",
+};
+
+/** Every option table by command; modules take their option types from here. */
+export const OPTIONS = {
+  doctor: { fix: { kind: "flag", summary: "install and start what is missing (Debian, root)" }, json },
+  tasksList: { dataset, json },
+  tasksCheck: {
+    dataset,
+    imageMap,
+    layers: { kind: "flag", summary: "build the images and look for leaks in their layers too" },
+    json,
+  },
+  tasksNew: {
+    dataset,
+    harbor: { kind: "flag", summary: "write a self-contained Harbor bundle instead of the split layout" },
+    json,
+  },
+  imagesBuild: { only: { kind: "list", value: "NAME", summary: "only these images and their bases" }, json },
+  imagesLock: { json },
+  imagesVerify: { json },
+  oracle: {
+    dataset,
+    tasks,
+    imageMap,
+    buildNetwork,
+    concurrency,
+    repeat: { kind: "integer", value: "N", summary: "oracle runs of each task (default 1)" },
+    out: { kind: "string", value: "DIR", summary: "where the evidence goes (default runs/oracle-<UTC time>)" },
+    json,
+  },
+  execute: {
+    study: { kind: "string", value: "FILE", summary: "study file (default: the demo's)" },
+    condition: {
+      kind: "string",
+      value: "WHICH",
+      choices: ["control", "treatment", "both"],
+      required: true,
+      summary: "what to run",
+    },
+    tasks,
+    repetitions: { kind: "integer", value: "N", summary: "fewer or more repetitions than the study says" },
+    replay: { kind: "string", value: "DIR", summary: "cassettes that stand in for the model provider" },
+    imageMap,
+    buildNetwork,
+    concurrency,
+    out: { kind: "string", value: "DIR", summary: "where the evidence goes (default runs/<study>-<UTC time>)" },
+    execute: {
+      kind: "flag",
+      summary: "really run; without it the plan and the call budget are printed and nothing is created",
+    },
+    json,
+  },
+  verify: {
+    reportSha256: { kind: "string", value: "DIGEST", required: true, summary: "the anchor that the run printed" },
+    json,
+  },
+  demo: {
+    out: { kind: "string", value: "DIR", summary: "where the evidence goes (default runs/demo-<UTC time>)" },
+    json,
+  },
+  benchTrial: {
+    trials: { kind: "integer", value: "N", summary: "trials of each kind (default 10)" },
+    json,
+  },
+} as const;
+
+/** The commands, in the order of the help. */
+export const COMMANDS: readonly CommandSpec[] = [
+  command({
+    path: ["demo"],
+    summary: "the whole story on a fresh machine, with no model and no key",
+    options: OPTIONS.demo,
+    load: () => import("./demo.ts"),
+  }),
+  command({
+    path: ["doctor"],
+    summary: "is everything here? Docker engine, disk, images",
+    options: OPTIONS.doctor,
+    load: () => import("./doctor.ts"),
+  }),
+  command({
+    path: ["tasks", "list"],
+    summary: "list the tasks of a dataset with their digests",
+    options: OPTIONS.tasksList,
+    load: () => import("./tasks-list.ts"),
+  }),
+  command({
+    path: ["tasks", "check"],
+    summary: "lint tasks: leaks, unpinned bases, verifiers, traps, schemas",
+    positionals: ["task?"],
+    options: OPTIONS.tasksCheck,
+    load: () => import("./tasks-check.ts"),
+  }),
+  command({
+    path: ["tasks", "new"],
+    summary: "scaffold a task that passes the linter",
+    positionals: ["name"],
+    options: OPTIONS.tasksNew,
+    load: () => import("./tasks-new.ts"),
+  }),
+  command({
+    path: ["images", "build"],
+    summary: "build the pinned images that are missing here",
+    options: OPTIONS.imagesBuild,
+    load: () => import("./images-build.ts"),
+  }),
+  command({
+    path: ["images", "lock"],
+    summary: "write the locked surface of the MCP server from a live one, and the pins of what was built",
+    options: OPTIONS.imagesLock,
+    load: () => import("./images-lock.ts"),
+  }),
+  command({
+    path: ["images", "verify"],
+    summary: "compare what this machine built with the committed pins",
+    options: OPTIONS.imagesVerify,
+    load: () => import("./images-verify.ts"),
+  }),
+  command({
+    path: ["oracle"],
+    summary: "is every task solvable (oracle 1) and discriminating (nop 0, every trap 0)?",
+    options: OPTIONS.oracle,
+    load: () => import("./oracle.ts"),
+  }),
+  command({
+    path: ["execute"],
+    summary: "run one condition (or both) of a study",
+    options: OPTIONS.execute,
+    load: () => import("./execute.ts"),
+  }),
+  command({
+    path: ["verify"],
+    summary: "recompute a run's evidence against its external anchor",
+    positionals: ["dir"],
+    options: OPTIONS.verify,
+    load: () => import("./verify.ts"),
+  }),
+  command({
+    path: ["bench", "trial"],
+    summary: "the runner's overhead over the bare engine",
+    options: OPTIONS.benchTrial,
+    load: () => import("./bench-trial.ts"),
+  }),
+];
