@@ -1,0 +1,32 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { canonicalText } from "../../../runner/base/canonical-json.ts";
+import { digestJson } from "../../../runner/base/digest.ts";
+
+test("keys are ordered by UTF-16 code units whatever the locale (H8)", () => {
+  expect(canonicalText({ "\ue000": 1, "😀": 2, checksDigest: 3, changedFiles: 4, "a\u200db": 5, ab: 6 })).toBe(
+    '{"ab":6,"a\u200db":5,"changedFiles":4,"checksDigest":3,"😀":2,"\ue000":1}',
+  );
+});
+
+test("the digest of a value does not depend on the order of its keys", () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.integer()), (value) => {
+      const reversed = Object.fromEntries(Object.entries(value).reverse());
+      expect(digestJson(reversed)).toBe(digestJson(value));
+    }),
+  );
+});
+
+test.each([
+  ["undefined", { a: undefined }, "at /a: undefined has no canonical JSON form"],
+  ["a date", { d: new Date(0) }, "at /d: a Date has no canonical JSON form"],
+  ["a map", [new Map()], "at /0: a Map has no canonical JSON form"],
+  ["NaN", { "a/b": Number.NaN }, "at /a~1b: NaN has no canonical JSON form"],
+  ["a bigint", 1n, "at the root: bigint has no canonical JSON form"],
+  ["a lone surrogate", ["\ud835"], "at /0: a string with a lone surrogate has no canonical JSON form"],
+  ["an unsafe integer", [2 ** 53], "at /0: the unsafe integer 9007199254740992 has no canonical JSON form"],
+  ["a hole", new Array(2), "at /0: undefined has no canonical JSON form"],
+])("%s is refused (H9)", (_name, value, message) => {
+  expect(() => canonicalText(value)).toThrow(message);
+});
