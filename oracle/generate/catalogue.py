@@ -13,4 +13,8 @@ COMMITTED = (
     ("truth-table-01", "negative_control", "truth-1", {"kind": "truth-table"}),
     ("smith-normal-form-01", "integer_matrix", "smith-1", {"kind": "smith"}),
     ("hermite-normal-form-01", "integer_matrix", "hermite-1", {"kind": "hermite"}),
+    ("shortest-vector-01", "lattice", "shortest-1", {"kind": "shortest"}),
+    ("short-vector-bound-01", "lattice", "bounded-1", {"kind": "bounded"}),
+    ("graph-colouring-none-01", "graph_colouring", "none-1", {"exists": False}),
+    ("graph-colouring-01", "graph_colouring", "exists-1", {"exists": True}),
 )
