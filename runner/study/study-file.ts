@@ -3,6 +3,7 @@ import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import { type Digest, digestBytes } from "../base/digest.ts";
 import { hasCode, messageOf, RunnerError } from "../base/errors.ts";
+import { modelApiSchema } from "../base/formats/common.ts";
 import { parseStrictJson } from "../base/strict-json.ts";
 import { parseInput } from "../base/zod-input.ts";
 
@@ -14,7 +15,7 @@ const positive = z.int().min(1);
 const modelSchema = z.strictObject({
   /** The model's id; the gateway lets no other through. */
   id: z.string().min(1),
-  api: z.enum(["chat-completions", "responses", "messages"]),
+  api: modelApiSchema,
   /** The provider's base URL, ending before the API's path (`…/v1`). Absent when the study only replays. */
   baseUrl: z.url({ protocol: /^https?$/ }).optional(),
   /** Name of the environment variable that holds the key; read by the runner, given to the gateway alone. */
