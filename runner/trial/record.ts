@@ -72,7 +72,9 @@ const stepSchema = z.strictObject({
   refused: z.array(z.strictObject({ path: z.string(), reason: z.string() })),
   /** Files that were in the verifier's log folder before the verifier existed: kept as evidence, never graded. */
   planted: z.array(z.strictObject({ path: z.string(), content: objectRefSchema.nullable() })),
-  submission: known(z.strictObject({ status: z.enum(["valid", "invalid", "absent", "undeclared"]), places: z.array(z.string()) })),
+  submission: known(
+    z.strictObject({ status: z.enum(["valid", "invalid", "absent", "undeclared"]), places: z.array(z.string()) }),
+  ),
   verifier: z
     .strictObject({
       mode: z.enum(["separate", "shared-filesystem"]),

@@ -1,0 +1,109 @@
+import { mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { makeDirectory, writeDurably } from "../base/durable.ts";
+import { hasCode, messageOf, RunnerError } from "../base/errors.ts";
+import { type Ledger, openLedger } from "./ledger.ts";
+import { type ObjectStore, openStore } from "./store.ts";
+
+/** Names of the files at the top of an evidence bundle. */
+export const BUNDLE = { report: "report.json", plan: "plan.json", ledger: "ledger.jsonl" } as const;
+
+/** A bundle that is being written. */
+export interface BundleWriter extends AsyncDisposable {
+  readonly dir: string;
+  readonly store: ObjectStore;
+  readonly ledger: Ledger;
+  /** Writes one of the bundle's top-level documents durably. */
+  readonly writeDocument: (name: string, bytes: Uint8Array) => Promise<void>;
+}
+
+/**
+ * Makes a new bundle in `dir`, which must not exist or must be empty.
+ * @throws RunnerError `OUT_NOT_EMPTY`, `OUT_UNWRITABLE`.
+ */
+export async function createBundle(dir: string): Promise<BundleWriter> {
+  await requireEmpty(dir);
+  await mkdir(dir, { recursive: true });
+  await makeDirectory(dir);
+  return openBundle(dir);
+}
+
+/** Opens a bundle for writing: a new one, or one whose run was interrupted. */
+export async function openBundle(dir: string): Promise<BundleWriter> {
+  const store = guard(await openStore(dir));
+  const ledger = await openLedger(join(dir, BUNDLE.ledger));
+  return {
+    dir,
+    store,
+    ledger: { ...ledger, append: (event) => evidence(() => ledger.append(event)) },
+    writeDocument: (name, bytes) => evidence(() => writeDurably(join(dir, name), bytes)),
+    [Symbol.asyncDispose]: () => ledger[Symbol.asyncDispose](),
+  };
+}
+
+/** Refuses a folder that holds anything; an absent one is fine. */
+export async function requireEmpty(dir: string): Promise<void> {
+  let names: string[];
+  try {
+    names = await readdir(dir);
+  } catch (cause) {
+    if (hasCode(cause, "ENOENT")) return;
+    throw new RunnerError("usage", "OUT_UNWRITABLE", `cannot use ${dir} as the output folder: ${messageOf(cause)}`, {
+      hint: "Pass another folder with --out.",
+      cause,
+    });
+  }
+  if (names.length > 0) {
+    throw new RunnerError(
+      "usage",
+      "OUT_NOT_EMPTY",
+      `the output folder ${dir} already holds ${names.slice(0, 3).join(", ")}`,
+      {
+        hint: "Pass a new folder with --out: evidence of two runs is never mixed.",
+      },
+    );
+  }
+}
+
+/** A store whose write failures stop the run: evidence that cannot be kept is not evidence. */
+function guard(store: ObjectStore): ObjectStore {
+  return {
+    ...store,
+    put: (bytes) => evidence(() => store.put(bytes)),
+    putStream: (source) => putStream(store, source),
+    sync: () => evidence(() => store.sync()),
+  };
+}
+
+async function putStream(store: ObjectStore, source: AsyncIterable<Uint8Array>): ReturnType<ObjectStore["putStream"]> {
+  let sourceFailed = false;
+  async function* watched(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* source;
+    } catch (thrown) {
+      // The source's failure is the trial's affair, not the store's.
+      sourceFailed = true;
+      throw thrown;
+    }
+  }
+  try {
+    return await store.putStream(watched());
+  } catch (thrown) {
+    throw sourceFailed ? thrown : writeFailure(thrown);
+  }
+}
+
+async function evidence<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (thrown) {
+    throw writeFailure(thrown);
+  }
+}
+
+function writeFailure(cause: unknown): RunnerError {
+  return new RunnerError("environment", "EVIDENCE_WRITE", `evidence could not be written: ${messageOf(cause)}`, {
+    hint: "The run stopped; what was sealed before is whole. Free disk space, then run again.",
+    cause,
+  });
+}
