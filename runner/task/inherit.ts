@@ -50,6 +50,7 @@ export async function resolveVerifier(
   config: TaskConfig,
   step: StepSettings | null,
   testsDirs: readonly string[],
+  testsContext: string,
 ): Promise<VerifierPhase> {
   const mode = resolveMode(config, step);
   const base = {
@@ -64,8 +65,7 @@ export async function resolveVerifier(
     return { mode, ...base, network, environment: null, tests: "copied" };
   }
   const settings = step?.verifier.environment ?? config.verifier.environment ?? config.environment;
-  const context = testsDirs.at(-1) ?? "";
-  const resolved = await toEnvironment(settings, context);
+  const resolved = await toEnvironment(settings, testsDirs.at(-1) ?? testsContext);
   // The tests folder is the hidden half: it goes to /tests, never to the working directory.
   const image = resolved.image.kind === "image" ? { ...resolved.image, upload: null } : resolved.image;
   const hasScript = await someFile(testsDirs, "test.sh");
@@ -112,12 +112,14 @@ export async function resolveStep(
     readonly solutionDirs: readonly string[];
     readonly workdirFiles: string | null;
   },
+  /** The tests folder to name when none exists. */
+  testsContext: string,
 ): Promise<Step> {
   return {
     name: step?.name ?? "main",
     ...parts,
     agent: resolveAgent(config, step),
-    verifier: await resolveVerifier(config, step, parts.testsDirs),
+    verifier: await resolveVerifier(config, step, parts.testsDirs, testsContext),
     healthcheck: step?.healthcheck ?? null,
     artifacts: mergeArtifacts(config.context, [config.artifacts, step?.artifacts ?? []]),
     minReward: step?.minReward ?? null,

@@ -128,7 +128,8 @@ async function readStep(
     problems.push(problemAt(places.testsDir, "there is no such folder; a task of the split layout needs its verifier"));
   }
   const parts = { instruction, instructionFile, testsDirs, solutionDirs, workdirFiles: workdirFiles ?? null };
-  return { step: await resolveStep(config, step, parts), problems };
+  const testsContext = own === null ? places.testsDir : join(own, "tests");
+  return { step: await resolveStep(config, step, parts, testsContext), problems };
 }
 
 async function readInstruction(file: string, problems: Problem[]): Promise<string> {
