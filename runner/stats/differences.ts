@@ -106,7 +106,7 @@ export function differenceMoments({ units, scale }: Pick<Differences, "units" | 
 }
 
 function offModal(units: Float64Array): number {
-  const sorted = Float64Array.from(units).sort();
+  const sorted = units.slice().sort();
   let longest = 0;
   let run = 0;
   for (let index = 0; index < sorted.length; index += 1) {

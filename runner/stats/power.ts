@@ -1,0 +1,138 @@
+import type { Known } from "../base/unknown.ts";
+import { isUnknown, unknown } from "../base/unknown.ts";
+import type { DifferenceMoments, TaskScores } from "./differences.ts";
+import { FLOOR_BELOW, TOLERANCE } from "./floored-t.ts";
+import { meanOf } from "./pairs.ts";
+import { tasksNeeded } from "./sign-flip.ts";
+import { studentQuantile } from "./student-t.ts";
+
+/** The chance of a verdict that "detectable" and "would decide" mean. */
+export const POWER = 0.8;
+
+/** Search limits: beyond these a number of tasks or repetitions is no plan. */
+const MAX_TASKS = 100_000;
+const MAX_REPETITIONS = 10_000;
+
+/** The level that sign flips of so many tasks attain: the largest multiple of 2 / 2^n up to `alpha` (0.031 for 6 tasks at 0.05). */
+function attainedLevel(tasks: number, alpha: number): number {
+  if (tasks > 40) return alpha;
+  const smallest = 2 ** (1 - tasks);
+  return Math.floor(alpha / smallest + 1e-12) * smallest;
+}
+
+/**
+ * The smallest mean difference that `tasks` tasks would call different with probability 0.8, when the mean has standard error `error`: t
+ * quantiles of the attained level and of the power, and not below what the floor of FT15 asks of few differing tasks.
+ */
+function detectable(tasks: number, error: number, offModal: number, alpha: number): number {
+  const level = attainedLevel(tasks, alpha);
+  const quantile = studentQuantile(1 - level / 2, tasks - 1);
+  const byError = (quantile + studentQuantile(POWER, tasks - 1)) * error;
+  if (offModal >= FLOOR_BELOW) return byError;
+  // FT15 excludes 0 only where 4 n m (1 + m) > t^2.
+  const floor = (Math.sqrt(1 + studentQuantile(1 - alpha / 2, tasks - 1) ** 2 / tasks) - 1) / 2;
+  return Math.max(byError, floor);
+}
+
+function standardError({ squares, count }: DifferenceMoments): number {
+  return Math.sqrt(squares / (count - 1) / count);
+}
+
+/** The minimum detectable effect of the design as run, at the observed spread of the task differences. */
+export function minimumDetectable(moments: DifferenceMoments, alpha: number): Known<number> {
+  const needed = tasksNeeded(alpha);
+  if (moments.count < needed) {
+    return unknown(
+      "unavailable",
+      `no effect could have been decided with ${moments.count} tasks: at least ${needed} are needed`,
+    );
+  }
+  const smallest = detectable(moments.count, standardError(moments), moments.offModal, alpha);
+  if (smallest > 1) return unknown("unavailable", "no possible effect would be decided at the observed spread");
+  return smallest;
+}
+
+/** What would decide, if the mean difference and its spread stayed as observed. Totals, not additions. */
+export interface ToDecide {
+  readonly tasks: Known<number>;
+  /** Pairs a task, at the same tasks. */
+  readonly repetitions: Known<number>;
+}
+
+/** The variances of single trials around their task's mean, pooled over tasks with at least two repetitions. */
+function trialVariance(tasks: readonly TaskScores[], side: "control" | "treatment"): Known<number> {
+  const variances = tasks.flatMap((task) => {
+    const scores = task[side];
+    if (scores.length < 2) return [];
+    const mean = meanOf(scores);
+    return [scores.reduce((sum, score) => sum + (score - mean) ** 2, 0) / (scores.length - 1)];
+  });
+  return variances.length === 0 ? unknown("unavailable", "no task has two repetitions") : meanOf(variances);
+}
+
+/** The first number from `start` to `end` for which `decides` holds; `decides` stays true once it is. */
+function firstThat(start: number, end: number, decides: (value: number) => boolean): number | undefined {
+  if (!decides(end)) return undefined;
+  let low = start;
+  let high = end;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (decides(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+function tasksToDecide(moments: DifferenceMoments, alpha: number): Known<number> {
+  const { count, mean, squares, nonZero, offModal } = moments;
+  const deviation = Math.sqrt(squares / (count - 1));
+  const needed = tasksNeeded(alpha);
+  const decides = (tasks: number) =>
+    tasks >= needed &&
+    (nonZero * tasks) / count >= needed &&
+    detectable(tasks, deviation / Math.sqrt(tasks), Math.floor((offModal * tasks) / count), alpha) <= Math.abs(mean);
+  return (
+    firstThat(Math.max(count, 2), MAX_TASKS, decides) ??
+    unknown("unavailable", `more than ${MAX_TASKS} tasks at the observed difference`)
+  );
+}
+
+function repetitionsToDecide(tasks: readonly TaskScores[], moments: DifferenceMoments, alpha: number): Known<number> {
+  const { count, mean, squares, offModal } = moments;
+  const needed = tasksNeeded(alpha);
+  if (count < needed) return unknown("unavailable", `repetitions cannot make up for fewer than ${needed} tasks`);
+  const control = trialVariance(tasks, "control");
+  const treatment = trialVariance(tasks, "treatment");
+  if (isUnknown(control) || isUnknown(treatment)) {
+    return unknown("unavailable", "one repetition does not show how much of the spread repetitions would remove");
+  }
+  const byTrials = meanOf(tasks.map((task) => control / task.control.length + treatment / task.treatment.length));
+  const between = Math.max(0, squares / (count - 1) - byTrials);
+  const decides = (repetitions: number) =>
+    detectable(count, Math.sqrt((between + (control + treatment) / repetitions) / count), offModal, alpha) <=
+    Math.abs(mean);
+  const most = Math.max(...tasks.map((task) => Math.max(task.control.length, task.treatment.length)));
+  return (
+    firstThat(most, MAX_REPETITIONS, decides) ??
+    unknown(
+      "unavailable",
+      "no number of repetitions: the tasks differ too much from each other, so more tasks are needed",
+    )
+  );
+}
+
+/**
+ * How many tasks (at the same repetitions) or repetitions (at the same tasks) would give a verdict with probability 0.8, if the mean
+ * difference, its spread and the share of differing tasks stayed as observed. An estimate from the same data, not a promise.
+ */
+export function toDecide(tasks: readonly TaskScores[], moments: DifferenceMoments, alpha: number): ToDecide {
+  if (moments.count < 2) {
+    const none = unknown("unavailable", "one task shows no spread between tasks");
+    return { tasks: none, repetitions: none };
+  }
+  if (Math.abs(moments.mean) <= TOLERANCE) {
+    const none = unknown("unavailable", "the observed difference is 0, so no number would decide");
+    return { tasks: none, repetitions: none };
+  }
+  return { tasks: tasksToDecide(moments, alpha), repetitions: repetitionsToDecide(tasks, moments, alpha) };
+}
