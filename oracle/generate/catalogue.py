@@ -4,7 +4,10 @@ A task is (id, family, seed, options). Its files are a function of this row and 
 compares them with what is committed.
 """
 
-FAMILIES = ("negative_control", "integer_matrix", "lattice", "graph_colouring")
+FAMILIES = ("negative_control", "integer_matrix", "lattice", "graph_colouring", "direction_ledger", "polynomial_map")
+
+# Further shared folders of a family, the same names on both sides and no common code.
+SHARED = {"direction_ledger": ("finite_field",), "polynomial_map": ("finite_field",)}
 
 COMMITTED = (
     ("parity-sum-01", "negative_control", "parity-1", {"kind": "parity-sum"}),
@@ -17,4 +20,12 @@ COMMITTED = (
     ("short-vector-bound-01", "lattice", "bounded-1", {"kind": "bounded"}),
     ("graph-colouring-none-01", "graph_colouring", "none-1", {"exists": False}),
     ("graph-colouring-01", "graph_colouring", "exists-1", {"exists": True}),
+    ("direction-ledger-reference-01", "direction_ledger", "reference-1", {"reference": True, "contamination": "public-source"}),
+    ("direction-ledger-f4-01", "direction_ledger", "f4-1", {"shape": ("F4", 0, "w", 3, 3)}),
+    ("direction-ledger-f9-01", "direction_ledger", "f9-1", {"shape": ("F9", 0, "i", 4, 2)}),
+    ("direction-ledger-f16-01", "direction_ledger", "f16-1", {"shape": ("F16", 0, "a", 5, 2)}),
+    ("direction-ledger-f8-01", "direction_ledger", "f8-1", {"shape": ("F8", 1, "t", 4, 2), "all_traps": True}),
+    ("direction-ledger-f25-01", "direction_ledger", "f25-1", {"shape": ("F25", 0, "r", 3, 2)}),
+    ("direction-ledger-f27-01", "direction_ledger", "f27-1", {"shape": ("F27", 0, "a", 4, 1)}),
+    ("direction-ledger-partial-01", "direction_ledger", "partial-1", {"shape": ("F9", 1, "u", 4, 2), "partial": True}),
 )

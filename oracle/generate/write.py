@@ -5,6 +5,8 @@ import json
 import os
 import shutil
 
+from generate.catalogue import SHARED
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 DOCKERFILE = """FROM jacobian-runner/workbench
@@ -70,7 +72,7 @@ def _pretty(value, indent=0):
     if isinstance(value, dict):
         rows = [f"{pad}{json.dumps(key)}: {_pretty(item, indent + 2)}" for key, item in value.items()]
         return "{\n" + ",\n".join(rows) + "\n" + " " * indent + "}"
-    if all(not isinstance(item, (dict, list)) for item in value):
+    if all(len(json.dumps(item)) <= 24 for item in value):
         lines, line = [], ""
         for item in (json.dumps(item) for item in value):
             if line and len(line) + len(item) + indent > 104:
@@ -137,8 +139,8 @@ def toml_text(task, family, draft, origin):
         f"derivation = {json.dumps(' '.join([meta.get('derivation', ''), origin['derivation']]).strip(), ensure_ascii=False)}",
         "",
         "[metadata.runner]",
-        f'verifier_shared = ["kernel", "{family}"]',
-        f'oracle_shared = ["kernel", "{family}"]',
+        f"verifier_shared = {json.dumps(shared_names(family))}",
+        f"oracle_shared = {json.dumps(shared_names(family))}",
         f"formats = {json.dumps(meta.get('formats', []))}",
         "",
         "[agent]",
@@ -220,10 +222,15 @@ def place(base, files):
         os.chmod(path, 0o755 if relative.endswith(".sh") else 0o644)
 
 
+def shared_names(family):
+    """Folders of shared code that the family's containers need."""
+    return ["kernel", *SHARED.get(family, ()), family]
+
+
 def closure(side, family, formats):
     """Shared files that a container of this side ("verifiers" or "oracle") gets, by relative path."""
     files = {}
-    for name in ("kernel", family):
+    for name in shared_names(family):
         folder = os.path.join(ROOT, side, "shared", name)
         for entry in sorted(os.listdir(folder)):
             if entry.endswith(".py"):
