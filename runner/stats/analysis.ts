@@ -13,13 +13,14 @@ import type { PlannedPair, TaskOutcome, TaskRow } from "./pairs.ts";
 import { completeScores, groupPairs, meanOf, taskTable } from "./pairs.ts";
 import type { AnalysisPlan } from "./plan.ts";
 import { checkPlan } from "./plan.ts";
-import type { ToDecide } from "./power.ts";
+import type { Detectable, ToDecide } from "./power.ts";
 import { minimumDetectable, toDecide } from "./power.ts";
 import type { SignFlip } from "./sign-flip.ts";
 import { signFlipTest, tasksNeeded } from "./sign-flip.ts";
 import { dataStatements } from "./statements.ts";
 import type { Decision } from "./verdict.ts";
 import { decide } from "./verdict.ts";
+import { counted } from "./wording.ts";
 
 /** The interval of the plan's method, with what is needed to compute it again. */
 export interface MethodInterval extends Interval {
@@ -54,7 +55,7 @@ export interface PairedAnalysis extends Decision {
   /** Tasks that must differ before the plan's level can be reached. */
   readonly tasksNeeded: number;
   readonly worstCase: Known<WorstCase>;
-  readonly minimumDetectable: Known<number>;
+  readonly minimumDetectable: Known<Detectable>;
   readonly toDecide: ToDecide;
   /** What these data cannot show; never empty where a verdict is impossible. */
   readonly statements: readonly string[];
@@ -78,7 +79,7 @@ export function testOf(differences: Differences, alpha: number): Known<PairedTes
   if (count < needed) {
     return unknown(
       "unavailable",
-      `${count} tasks cannot reach p <= ${alpha} whatever they show: at least ${needed} are needed`,
+      `${counted(count, "task")} cannot reach p <= ${alpha} whatever they show: at least ${needed} are needed`,
     );
   }
   const seed = digestBytes(JSON.stringify([...differences.units].sort((a, b) => a - b)));

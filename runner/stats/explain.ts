@@ -2,7 +2,7 @@ import type { Known } from "../base/unknown.ts";
 import { isUnknown } from "../base/unknown.ts";
 import type { PairedAnalysis } from "./analysis.ts";
 import type { AnalysisPlan } from "./plan.ts";
-import { percent, points } from "./wording.ts";
+import { percent, points, sizeInPoints } from "./wording.ts";
 
 const UNIT =
   "The unit is the task: each task's repetitions are averaged first, since repetitions of one task are not independent evidence.";
@@ -24,6 +24,15 @@ export function explainMethod(plan: AnalysisPlan): string {
 
 function number(value: Known<number>, noun: string): string {
   return isUnknown(value) ? `${noun}: ${value.detail ?? value.unknown}` : `${value} ${noun}`;
+}
+
+/** What the design could have shown, in one sentence. */
+export function explainDetectable(detectable: PairedAnalysis["minimumDetectable"]): string {
+  if (isUnknown(detectable)) return `Minimum detectable effect: ${detectable.detail ?? detectable.unknown}.`;
+  const shown = `a difference of ${sizeInPoints(detectable.difference)} points with a chance of about 80 %`;
+  return detectable.basis === "observed-spread"
+    ? `At the observed spread this design would show ${shown}.`
+    : `So few tasks differ that their spread says little; if an effect flips whole tasks, this design would show ${shown}.`;
 }
 
 /** What would decide, in one sentence; empty for a decided comparison. */
@@ -49,11 +58,7 @@ export function explainResult(analysis: PairedAnalysis): string[] {
     );
   }
   sentences.push(`Verdict: ${verdict}, because ${reasons.join("; ")}.`);
-  sentences.push(
-    isUnknown(minimumDetectable)
-      ? `Minimum detectable effect: ${minimumDetectable.detail ?? minimumDetectable.unknown}.`
-      : `At the observed spread this design would show a difference of ${points(minimumDetectable).slice(1)} points with a chance of about 80 %.`,
-  );
+  sentences.push(explainDetectable(minimumDetectable));
   const more = explainToDecide(analysis);
   if (more !== "") sentences.push(more);
   return [...sentences, ...statements];

@@ -5,6 +5,9 @@ import { FLOOR_BELOW, TOLERANCE } from "./floored-t.ts";
 import { meanOf } from "./pairs.ts";
 import { tasksNeeded } from "./sign-flip.ts";
 import { studentQuantile } from "./student-t.ts";
+import { counted } from "./wording.ts";
+
+const NOTHING = "no pair is complete";
 
 /** The chance of a verdict that "detectable" and "would decide" mean. */
 export const POWER = 0.8;
@@ -38,18 +41,55 @@ function standardError({ squares, count }: DifferenceMoments): number {
   return Math.sqrt(squares / (count - 1) / count);
 }
 
-/** The minimum detectable effect of the design as run, at the observed spread of the task differences. */
-export function minimumDetectable(moments: DifferenceMoments, alpha: number): Known<number> {
+/** The smallest mean difference that the design would show with probability 0.8. */
+export interface Detectable {
+  readonly difference: number;
+  /**
+   * `observed-spread`: at the spread of the task differences; `whole-flips`: so few tasks differ that their spread says nothing, so the
+   * effect is taken to flip whole tasks from failure to success.
+   */
+  readonly basis: "observed-spread" | "whole-flips";
+}
+
+/** P(at least `least` of `count` tasks differ) when each does with probability `share`. */
+function atLeast(least: number, count: number, share: number): number {
+  if (share >= 1) return count >= least ? 1 : 0;
+  let term = (1 - share) ** count;
+  let below = 0;
+  for (let differing = 0; differing < least; differing += 1) {
+    below += term;
+    term *= ((count - differing) / (differing + 1)) * (share / (1 - share));
+  }
+  return 1 - below;
+}
+
+/** The share of tasks that must flip so that enough of them do with probability 0.8, and that FT15 sees it: c^2 / (n + c^2). */
+function wholeFlips(count: number, alpha: number): number {
+  let low = 0;
+  let high = 1;
+  for (let step = 0; step < 60; step += 1) {
+    const middle = (low + high) / 2;
+    if (atLeast(tasksNeeded(alpha), count, middle) < POWER) low = middle;
+    else high = middle;
+  }
+  const c = studentQuantile(1 - alpha / 2, count - 1) + studentQuantile(POWER, count - 1);
+  return Math.max(high, c ** 2 / (count + c ** 2));
+}
+
+/** The minimum detectable effect of the design as run. */
+export function minimumDetectable(moments: DifferenceMoments, alpha: number): Known<Detectable> {
   const needed = tasksNeeded(alpha);
-  if (moments.count < needed) {
+  const { count, nonZero, offModal } = moments;
+  if (count < needed) {
     return unknown(
       "unavailable",
-      `no effect could have been decided with ${moments.count} tasks: at least ${needed} are needed`,
+      `no effect could have been decided with ${counted(count, "task")}: at least ${needed} are needed`,
     );
   }
-  const smallest = detectable(moments.count, standardError(moments), moments.offModal, alpha);
-  if (smallest > 1) return unknown("unavailable", "no possible effect would be decided at the observed spread");
-  return smallest;
+  if (nonZero < needed) return { difference: wholeFlips(count, alpha), basis: "whole-flips" };
+  const difference = detectable(count, standardError(moments), offModal, alpha);
+  if (difference > 1) return unknown("unavailable", "no possible effect would be decided at the observed spread");
+  return { difference, basis: "observed-spread" };
 }
 
 /** What would decide, if the mean difference and its spread stayed as observed. Totals, not additions. */
@@ -89,7 +129,7 @@ function tasksToDecide(moments: DifferenceMoments, alpha: number): Known<number>
   const needed = tasksNeeded(alpha);
   const decides = (tasks: number) =>
     tasks >= needed &&
-    (nonZero * tasks) / count >= needed &&
+    atLeast(needed, tasks, nonZero / count) >= POWER &&
     detectable(tasks, deviation / Math.sqrt(tasks), Math.floor((offModal * tasks) / count), alpha) <= Math.abs(mean);
   return (
     firstThat(Math.max(count, 2), MAX_TASKS, decides) ??
@@ -127,7 +167,7 @@ function repetitionsToDecide(tasks: readonly TaskScores[], moments: DifferenceMo
  */
 export function toDecide(tasks: readonly TaskScores[], moments: DifferenceMoments, alpha: number): ToDecide {
   if (moments.count < 2) {
-    const none = unknown("unavailable", "one task shows no spread between tasks");
+    const none = unknown("unavailable", moments.count === 0 ? NOTHING : "one task shows no spread between tasks");
     return { tasks: none, repetitions: none };
   }
   if (Math.abs(moments.mean) <= TOLERANCE) {

@@ -1,11 +1,11 @@
 import { isUnknown } from "../base/unknown.ts";
 import type { PairedAnalysis } from "./analysis.ts";
 import type { Decision } from "./verdict.ts";
-import { counted, percent, points } from "./wording.ts";
+import { counted, percent, points, sizeInPoints } from "./wording.ts";
 
 type Measured = Omit<PairedAnalysis, keyof Decision | "statements">;
 
-/** Control means from which a score has next to no room to rise, or to fall. */
+/** Means from which scores have next to no room: at the top for the control, at the bottom for both conditions. */
 const CEILING = 0.95;
 
 function fewTasks({ coverage, tasksNeeded, plan }: Measured): string[] {
@@ -31,20 +31,20 @@ function fewDifferences({ coverage, tasksThatDiffer, tasksNeeded, plan, interval
   const hidden = `With ${percent(1 - plan.alpha / 2)} confidence fewer than ${share} of such tasks would differ.`;
   if (isUnknown(interval)) return [`No difference seen. ${hidden}`];
   const effect = Math.max(Math.abs(interval.low), Math.abs(interval.high));
-  return [`No difference seen; effects up to ±${points(effect).slice(1)} points are not ruled out. ${hidden}`];
+  return [`No difference seen; effects up to ±${sizeInPoints(effect)} points are not ruled out. ${hidden}`];
 }
 
-function edges({ control, coverage }: Measured): string[] {
-  if (isUnknown(control) || coverage.completeTasks === 0) return [];
+function edges({ control, treatment }: Measured): string[] {
+  if (isUnknown(control) || isUnknown(treatment)) return [];
+  const limit =
+    "With so little room few tasks can differ: the interval covers more than its level says, and more repetitions of these tasks do not mend that.";
   if (control >= CEILING) {
     return [
-      `Ceiling: the control already scores ${percent(control)}, so the treatment could gain ${points(1 - control).slice(1)} points at most. The interval is wider than its level asks for; more repetitions of these tasks do not mend that.`,
+      `Ceiling: the control already scores ${percent(control)}, so the treatment could gain ${sizeInPoints(1 - control)} points at most. ${limit}`,
     ];
   }
-  if (control <= 1 - CEILING) {
-    return [
-      `Floor: the control scores ${percent(control)}, so the treatment could lose ${points(control).slice(1)} points at most. The interval is wider than its level asks for; more repetitions of these tasks do not mend that.`,
-    ];
+  if (control <= 1 - CEILING && treatment <= 1 - CEILING) {
+    return [`Floor: the control scores ${percent(control)} and the treatment ${percent(treatment)}. ${limit}`];
   }
   return [];
 }

@@ -1,7 +1,7 @@
 import { isUnknown } from "../base/unknown.ts";
 import type { PairedAnalysis } from "./analysis.ts";
 import { excludesZero } from "./floored-t.ts";
-import { percent, points } from "./wording.ts";
+import { counted, percent, points } from "./wording.ts";
 
 /** `invalid` is given by whoever refuses the evidence; statistics alone never give it. */
 export type Verdict = "better" | "worse" | "indecisive" | "invalid";
@@ -29,7 +29,7 @@ function obstacles({ coverage, plan, tasksNeeded, tasksThatDiffer }: Measured): 
   }
   if (coverage.completeTasks < tasksNeeded) {
     reasons.push(
-      `${coverage.completeTasks} tasks with complete pairs are too few to decide: at least ${tasksNeeded} are needed`,
+      `too few tasks to decide: ${counted(coverage.completeTasks, "task")} with complete pairs, and at least ${tasksNeeded} are needed`,
     );
   } else if (tasksThatDiffer < tasksNeeded) {
     reasons.push(

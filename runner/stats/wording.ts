@@ -10,6 +10,11 @@ export function points(difference: number): string {
   return `${difference < 0 ? "-" : "+"}${text}`;
 }
 
+/** A size in points of 100, without sign, one decimal. */
+export function sizeInPoints(size: number): string {
+  return Math.abs(size * 100).toFixed(1);
+}
+
 /** "1 task", "2 tasks". */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
