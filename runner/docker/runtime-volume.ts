@@ -1,0 +1,120 @@
+import { createHash, randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type Dockerode from "dockerode";
+import { type Abortable, apiError, checkAborted, isGone, statusOf } from "./api-error.ts";
+import { packArchive } from "./archive/pack.ts";
+import type { Engine } from "./engine.ts";
+import { LABEL, LABEL_PREFIX, ownerLabels, PROJECT, thisOwner } from "./ownership.ts";
+import { reap } from "./reap.ts";
+import { removeContainer, removeVolume } from "./remove.ts";
+
+/** The role label of volumes that outlive runs. They have no owner, so the reaper never takes them. */
+export const RUNTIME_ROLE = "agent-runtime";
+
+const FILL_LABEL = `${LABEL_PREFIX}fill`;
+const IMAGE_LABEL = `${LABEL_PREFIX}image`;
+const PATH_LABEL = `${LABEL_PREFIX}path`;
+/** Stands in a volume that was filled completely; written last. */
+const MARKER = ".jacobian-runner-filled";
+const WAIT_MS = 250;
+
+/**
+ * The name of a volume with the content of `path` in the image, filled once and used again by every later run; mount it read-only.
+ * Processes that ask at the same time fill it once: the container that fills has a fixed name, which the engine gives only one of
+ * them. A fill that was cut off is found by its missing marker and begun anew.
+ * @param image image id (`sha256:…`).
+ */
+export async function fillVolumeFromImage(
+  engine: Engine,
+  image: string,
+  path: string,
+  { signal }: Abortable = {},
+): Promise<string> {
+  const { docker } = engine;
+  const key = createHash("sha256")
+    .update(JSON.stringify([image, path]))
+    .digest("hex")
+    .slice(0, 16);
+  const name = `jacobian-runner-runtime-${key}`;
+  for (;;) {
+    checkAborted(signal, "prepare the agent's runtime volume");
+    const filler = await createFiller(engine, { name, image, path, holder: `jacobian-runner-fill-${key}` });
+    if (filler === "taken") {
+      // The holder may be dead; whoever is waiting then removes what it left.
+      await reap(engine, { signal });
+      await sleep(WAIT_MS, undefined, { signal }).catch((thrown) => {
+        throw apiError("wait for the agent's runtime volume", thrown, signal);
+      });
+      continue;
+    }
+    try {
+      if (await isMarked(filler.container, path)) return name;
+      if (await wasFilledBy(docker, name, filler.nonce)) {
+        const marker = packArchive([{ type: "file", path: MARKER, content: `${image}\n` }]);
+        await filler.container.putArchive(marker, { path });
+        return name;
+      }
+    } catch (thrown) {
+      throw apiError("fill the agent's runtime volume", thrown, signal);
+    } finally {
+      await removeContainer(docker, filler.container.id);
+    }
+    // A leftover of a fill that was cut off.
+    await removeVolume(docker, name);
+  }
+}
+
+/** Makes the container whose creation copies the image's files into the volume, when the volume is new. */
+async function createFiller(
+  { docker }: Engine,
+  { name, image, path, holder }: { name: string; image: string; path: string; holder: string },
+): Promise<"taken" | { container: Dockerode.Container; nonce: string }> {
+  const nonce = randomUUID();
+  const labels = {
+    [LABEL.project]: PROJECT,
+    [LABEL.role]: RUNTIME_ROLE,
+    [IMAGE_LABEL]: image,
+    [PATH_LABEL]: path,
+    [FILL_LABEL]: nonce,
+  };
+  try {
+    const container = await docker.createContainer({
+      name: holder,
+      Image: image,
+      // Never started; it only has to name a program.
+      Entrypoint: ["/bin/true"],
+      Labels: { ...ownerLabels(await thisOwner(), { run: "none", role: "runtime-filler" }) },
+      HostConfig: {
+        NetworkMode: "none",
+        Mounts: [
+          {
+            Type: "volume",
+            Source: name,
+            Target: path,
+            VolumeOptions: { NoCopy: false, Labels: labels, DriverConfig: { Name: "local", Options: {} } },
+          },
+        ],
+      },
+    });
+    return { container, nonce };
+  } catch (thrown) {
+    if (statusOf(thrown) === 409) return "taken";
+    throw apiError("fill the agent's runtime volume", thrown);
+  }
+}
+
+async function isMarked(container: Dockerode.Container, path: string): Promise<boolean> {
+  try {
+    await container.infoArchive({ path: `${path}/${MARKER}` });
+    return true;
+  } catch (thrown) {
+    if (isGone(thrown)) return false;
+    throw thrown;
+  }
+}
+
+/** True when this very attempt made the volume: its creation returned, so the copy is whole. */
+async function wasFilledBy(docker: Dockerode, name: string, nonce: string): Promise<boolean> {
+  const { Labels: labels } = await docker.getVolume(name).inspect();
+  return labels?.[FILL_LABEL] === nonce;
+}
