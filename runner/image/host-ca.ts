@@ -1,0 +1,69 @@
+import { X509Certificate } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { rootCertificates } from "node:tls";
+
+const BLOCK = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+const DEFAULTS = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
+const VARIABLES = ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"];
+/** Where distributions keep the public set, older members included. */
+const PUBLIC_FOLDER = "/usr/share/ca-certificates/mozilla";
+
+export interface HostCaSources {
+  /** Bundles the host trusts. */
+  readonly bundles: readonly string[];
+  /** Bundles of public authorities, to be left out. */
+  readonly publicCertificates: readonly string[];
+}
+
+/** What the host trusts beyond the public authorities. */
+export interface HostCa {
+  /** The private certificates alone, PEM. */
+  readonly privatePem: string;
+  /** Public and private together: what a program needs when a variable replaces its whole bundle. */
+  readonly bundlePem: string;
+}
+
+/**
+ * The host's private certificate authorities: those of its bundles (SSL_CERT_FILE, NODE_EXTRA_CA_CERTS, the default places) that are
+ * in no public set. Null when there is none.
+ */
+export async function findHostCa(env: Readonly<Record<string, string | undefined>>): Promise<HostCa | null> {
+  const named = VARIABLES.map((variable) => env[variable]).filter((path) => path !== undefined && path !== "");
+  const bundles = await readAll([...new Set([...(named as string[]), ...DEFAULTS])]);
+  const known = await readdir(PUBLIC_FOLDER).catch(() => []);
+  const publicCertificates = await readAll(known.map((name) => join(PUBLIC_FOLDER, name)));
+  return privateAuthorities({ bundles, publicCertificates: [...rootCertificates, ...publicCertificates] });
+}
+
+/** The pure part of {@link findHostCa}. Blocks that are no certificates are skipped. */
+export function privateAuthorities(sources: HostCaSources): HostCa | null {
+  const known = new Set(sources.publicCertificates.flatMap(certificates).map((entry) => entry.fingerprint));
+  const own = new Map(
+    sources.bundles
+      .flatMap(certificates)
+      .filter((entry) => !known.has(entry.fingerprint))
+      .map((entry) => [entry.fingerprint, entry.pem]),
+  );
+  if (own.size === 0) return null;
+  const privatePem = [...own.keys()]
+    .sort()
+    .map((fingerprint) => `${own.get(fingerprint)}\n`)
+    .join("");
+  return { privatePem, bundlePem: `${rootCertificates.join("\n")}\n${privatePem}` };
+}
+
+function certificates(text: string): { readonly fingerprint: string; readonly pem: string }[] {
+  return (text.match(BLOCK) ?? []).flatMap((pem) => {
+    try {
+      return [{ fingerprint: new X509Certificate(pem).fingerprint256, pem }];
+    } catch {
+      return [];
+    }
+  });
+}
+
+async function readAll(paths: readonly string[]): Promise<string[]> {
+  const texts = await Promise.all(paths.map((path) => readFile(path, "utf8").catch(() => "")));
+  return texts.filter((text) => text !== "");
+}
