@@ -28,4 +28,15 @@ COMMITTED = (
     ("direction-ledger-f25-01", "direction_ledger", "f25-1", {"shape": ("F25", 0, "r", 3, 2)}),
     ("direction-ledger-f27-01", "direction_ledger", "f27-1", {"shape": ("F27", 0, "a", 4, 1)}),
     ("direction-ledger-partial-01", "direction_ledger", "partial-1", {"shape": ("F9", 1, "u", 4, 2), "partial": True}),
+    ("polynomial-map-cube-f8-01", "polynomial_map", "cube-1", {
+        "shape": ("F8", 0, "a", "permutation", True), "polynomial": [[0, 0, 0]] * 3 + [[1, 0, 0]], "all_traps": True,
+        "coverage_class": "upstream_reproduction", "contamination": "public-source",
+        "derivation": "The cube map over the presentation of the upstream scenario FF905-B; all values are recomputed.",
+    }),
+    ("polynomial-map-f9-01", "polynomial_map", "f9-1", {"shape": ("F9", 0, "i", "collision", False), "all_traps": True}),
+    ("polynomial-map-f16-01", "polynomial_map", "f16-1", {"shape": ("F16", 0, "a", "collision", True)}),
+    ("polynomial-map-f25-01", "polynomial_map", "f25-1", {"shape": ("F25", 0, "r", "permutation", False)}),
+    ("polynomial-map-f27-01", "polynomial_map", "f27-1", {"shape": ("F27", 0, "a", "permutation", True)}),
+    ("polynomial-map-f16-02", "polynomial_map", "f16-2", {"shape": ("F16", 1, "z", "collision", False)}),
+    ("polynomial-map-f8-01", "polynomial_map", "f8-1", {"shape": ("F8", 1, "t", "permutation", False)}),
 )

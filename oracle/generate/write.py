@@ -108,7 +108,7 @@ def instruction_text(draft):
 
 ## Handing in
 
-Write your answer to `/app/submission.json`: one JSON object in UTF-8, at most 1 MiB, with exactly the keys described above
+Write your answer to `/app/submission.json`: one JSON object in UTF-8, at most 1 MiB, with the keys described above and no other
 (`/app/submission_schema.json` is its JSON Schema). Every key counts once; no key may occur twice. An integer is a JSON
 number with an integral value; `true` and `false` are not integers. The input is in `/app/input.json`. There is no network.
 The order of keys and the layout of the text do not matter, nor does how you found the answer. Nothing but this file is read,
