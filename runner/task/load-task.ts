@@ -68,7 +68,8 @@ export async function readTask(dir: string): Promise<TaskReading> {
   const joins = await resolveJoins(dir, places, config.runner, runnerProblem);
   const settings: readonly (StepSettings | null)[] = config.steps.length === 0 ? [null] : config.steps;
   const steps: Step[] = [];
-  for (const step of settings) {
+  // An unsafe or doubled step name is a problem already, and its folder must not be looked at.
+  for (const step of read.problems.length > 0 ? [] : settings) {
     const result = await readStep(dir, places, config, step);
     problems.push(...result.problems);
     steps.push(result.step);

@@ -55,7 +55,13 @@ export function readConfig(
     runner: readRunnerMetadata(context),
   };
   root.finish();
+  problems.sort((a, b) => order(a.place?.line, b.place?.line) || order(a.place?.column, b.place?.column));
+  warnings.sort((a, b) => order(a.line ?? undefined, b.line ?? undefined));
   return { config, problems };
+}
+
+function order(a: number | undefined, b: number | undefined): number {
+  return (a ?? 0) - (b ?? 0);
 }
 
 function readSchemaVersion(root: TableReader): string {
