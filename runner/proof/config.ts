@@ -27,6 +27,8 @@ export interface Endpoint {
   readonly timeout_s: number;
   /** Repetitions of one call after transient transport failures. */
   readonly max_retries: number;
+  /** Seconds for which a call that meets 429 or 503 waits without using up `max_retries`. */
+  readonly rate_limit_patience_s: number;
   readonly prices_micro_usd_per_mtok?: Prices | undefined;
 }
 
@@ -81,6 +83,7 @@ const endpoint = z.strictObject({
     .default({}),
   timeout_s: z.number().positive().max(86_400).default(1800),
   max_retries: z.int().min(0).max(10).default(2),
+  rate_limit_patience_s: z.number().min(0).max(86_400).default(120),
   prices_micro_usd_per_mtok: prices.optional(),
 });
 
