@@ -25,6 +25,12 @@ export interface GatewayLink {
    * @throws RunnerError `GATEWAY_FAILED` when the gateway says `fatal` or goes away first, and what the signal was aborted with.
    */
   readonly expect: <K extends GatewayNotice["notice"]>(kind: K, signal: AbortSignal) => Promise<NoticeOf<K>>;
+  /** Sends a command and waits for the next notice of a kind, passing over those that came before. Fails as `expect` does. */
+  readonly ask: <K extends GatewayNotice["notice"]>(
+    command: GatewayCommand,
+    kind: K,
+    signal: AbortSignal,
+  ) => Promise<NoticeOf<K>>;
   /** The first trouble, or undefined so far. */
   readonly trouble: () => GatewayTrouble | undefined;
   /** Resolves with the first trouble; never rejects. */
@@ -69,7 +75,11 @@ export function linkGateway(stdin: Writable, stdout: AsyncIterable<Uint8Array>, 
   };
   void listen();
 
-  const expect = <K extends GatewayNotice["notice"]>(kind: K, signal: AbortSignal): Promise<NoticeOf<K>> =>
+  const noticeAfter = <K extends GatewayNotice["notice"]>(
+    kind: K,
+    from: number,
+    signal: AbortSignal,
+  ): Promise<NoticeOf<K>> =>
     new Promise((resolve, reject) => {
       const settle = (finish: () => void): void => {
         waiting.delete(check);
@@ -78,7 +88,7 @@ export function linkGateway(stdin: Writable, stdout: AsyncIterable<Uint8Array>, 
       };
       const abort = (): void => settle(() => reject(signal.reason));
       const check = (): void => {
-        const found = seen.find((notice): notice is NoticeOf<K> => notice.notice === kind);
+        const found = seen.slice(from).find((notice): notice is NoticeOf<K> => notice.notice === kind);
         if (found !== undefined) settle(() => resolve(found));
         else if (first?.notice === "fatal" || ended !== undefined) {
           const detail = first?.notice === "fatal" ? `${first.code}: ${first.detail}` : (ended ?? "");
@@ -94,9 +104,15 @@ export function linkGateway(stdin: Writable, stdout: AsyncIterable<Uint8Array>, 
       check();
     });
 
+  const send = (command: GatewayCommand): void => void stdin.write(`${JSON.stringify(command)}\n`);
   return {
-    send: (command) => void stdin.write(`${JSON.stringify(command)}\n`),
-    expect,
+    send,
+    expect: (kind, signal) => noticeAfter(kind, 0, signal),
+    ask: (command, kind, signal) => {
+      const from = seen.length;
+      send(command);
+      return noticeAfter(kind, from, signal);
+    },
     trouble: () => first,
     firstTrouble,
   };

@@ -107,6 +107,8 @@ export const trialRecordSchema = z.strictObject({
   cause: causeSchema.nullable(),
   /** The primary reward in [0, 1]; null unless the outcome is `scored`. */
   reward: z.number().min(0).max(1).nullable(),
+  /** Every reward dimension of the trial; null unless the outcome is `scored`. */
+  rewards: z.record(z.string(), z.number()).nullable(),
   steps: z.array(stepSchema),
   images: z.record(z.string(), digestSchema),
   gateway: z

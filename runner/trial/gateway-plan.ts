@@ -1,0 +1,54 @@
+import { nameForModel } from "../base/formats/tool-naming.ts";
+import type { GatewaySetSpec } from "./gateway-set.ts";
+import type { TrialSpec } from "./spec.ts";
+
+/** The identity of one attempt of a trial within its run. */
+export function trialIdOf(runId: string, spec: Pick<TrialSpec, "number" | "attempt" | "condition">): string {
+  return `${runId}-${spec.condition}-${spec.number}-${spec.attempt}`;
+}
+
+/** What the gateway of a model-driven trial is told; it depends on the trial alone, so it can be started ahead of it. */
+export function gatewayPlan(runId: string, spec: TrialSpec): GatewaySetSpec {
+  const { agent, model, mcp, condition } = spec;
+  if (agent.kind !== "model" || model === null || condition === "none") {
+    throw new Error(`trial ${spec.number} is not driven by a model`);
+  }
+  const trialId = trialIdOf(runId, spec);
+  const allow = [...new Set(spec.task.steps.flatMap((step) => step.agent.network.allowedHosts))];
+  const treatment = condition === "treatment" ? mcp : null;
+  return {
+    trialId,
+    config: {
+      schemaVersion: "1",
+      trialId,
+      scope: { task: spec.task.id, condition, repetition: spec.repetition },
+      model: {
+        id: model.id,
+        api: model.api,
+        baseUrl: model.cassette === null ? model.baseUrl : null,
+        apiKey: model.cassette === null ? model.apiKey : null,
+        caPem: model.caPem,
+        pricesMicroUsdPerMTok: model.prices,
+      },
+      replay: model.cassette !== null,
+      mcp: treatment === null ? null : { url: treatment.url },
+      tools: { naming: agent.agent.naming, serverTools: serverTools(spec) },
+      budgets: spec.budgets ?? {},
+      proxy: allow.length === 0 ? null : { allow },
+    },
+    cassette: model.cassette?.bytes ?? null,
+    mcp: treatment,
+    outward: model.cassette === null || allow.length > 0,
+  };
+}
+
+/** Names of the locked server's tools: offered in the treatment, forbidden in control. */
+export function serverTools(spec: TrialSpec): string[] {
+  return spec.mcp === null ? [] : spec.mcp.surface.tools.map(({ name }) => name);
+}
+
+/** The names under which the agent's model sees them. */
+export function serverToolsForModel(spec: TrialSpec): string[] {
+  const { agent } = spec;
+  return agent.kind === "model" ? serverTools(spec).map((name) => nameForModel(name, agent.agent.naming)) : [];
+}

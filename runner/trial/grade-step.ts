@@ -1,0 +1,175 @@
+import { AsyncStack } from "../base/stack.ts";
+import { createCapture } from "../docker/capture.ts";
+import type { Container } from "../docker/container.ts";
+import { createContainer } from "../docker/container.ts";
+import { resolveEnv } from "../task/env.ts";
+import type { FileSets } from "../task/file-sets.ts";
+import type { EnvTemplates, Step } from "../task/model.ts";
+import { collect } from "./collect.ts";
+import { KEEPER, limitsOf, TASK_CAPABILITIES } from "./confinement.ts";
+import { TrialFailure } from "./failure.ts";
+import { plainPhaseNetwork } from "./phase-network.ts";
+import type { Cause, Outcome, StepRecord } from "./record.ts";
+import type { TrialSpec } from "./spec.ts";
+import { checkSubmission } from "./submission.ts";
+import { type Graded, type Grading, grade } from "./verify.ts";
+import { type TrialWorld, trialLabels } from "./world.ts";
+
+interface GradingContext {
+  readonly world: TrialWorld;
+  readonly spec: TrialSpec;
+  readonly trialId: string;
+  readonly sets: FileSets;
+  readonly draft: {
+    readonly observations: string[];
+    failure: { readonly outcome: Exclude<Outcome, "scored">; readonly cause: Cause } | null;
+  };
+  readonly signal: AbortSignal;
+}
+
+interface GradingWork {
+  readonly container: Container;
+  readonly step: Step;
+  readonly index: number;
+  readonly environmentEnv: Readonly<Record<string, string>>;
+  readonly workdir: string;
+}
+
+/**
+ * Grades a step whose agent is dead and writes the findings into its record: first what the collect hooks add, then the public
+ * contract, then the hidden verifier, as often as the trial asks for.
+ */
+export async function gradeStep(context: GradingContext, work: GradingWork, record: StepRecord): Promise<void> {
+  const { world, spec, trialId, sets, draft, signal } = context;
+  const { step, index } = work;
+  await using stack = new AsyncStack();
+  const separate = spec.verifiers[index] ?? null;
+  const shared = step.verifier.mode === "shared";
+  const snapshot =
+    shared || step.verifier.collect.length > 0
+      ? stack.use(await work.container.commit({ labels: trialLabels(world, trialId, "snapshot"), signal }))
+      : null;
+  const volumes = snapshot === null ? [] : await work.container.anonymousVolumes({ signal });
+  const image =
+    step.verifier.collect.length > 0 && snapshot !== null
+      ? await runHooks(context, work, record, snapshot.id, volumes, stack)
+      : (snapshot?.id ?? null);
+  record.submission = await checkSubmission(spec.task, record.artifacts, world.store);
+  const graderImage = shared ? image : (separate?.id ?? null);
+  if (graderImage === null) {
+    throw new TrialFailure(
+      "infra_error",
+      "VERIFIER_IMAGE",
+      `the verifier's image of step ${step.name} was not resolved`,
+    );
+  }
+  const { phase } = await plainPhaseNetwork(world, stack, `${trialId}-verifier`, step.verifier.network, signal);
+  const environment = shared ? spec.task.environment : (step.verifier.environment ?? spec.task.environment);
+  const grading: Grading = {
+    trialId,
+    step,
+    rewardKey: spec.task.runner.rewardKey,
+    image: graderImage,
+    mode: shared ? "shared-filesystem" : "separate",
+    environment,
+    env: {
+      ...(shared ? work.environmentEnv : resolve(spec, environment.env)),
+      ...resolve(spec, step.verifier.env),
+    },
+    tests: sets.steps[index]?.tests ?? [],
+    artifacts: record.artifacts,
+    volumes: shared ? volumes : [],
+    network: phase,
+  };
+  const graded = await grade(world, grading, signal);
+  if (graded.oomKilled)
+    draft.observations.push(`a process in the verifier's container of step ${step.name} was ended for lack of memory`);
+  record.verifier = graded.verifier;
+  record.rewards = graded.rewards;
+  record.failedCheck = graded.failedCheck;
+  let fault = graded.fault;
+  if (fault === null && spec.gradings === 2) fault = differs(graded, await grade(world, grading, signal));
+  if (fault !== null) {
+    record.cause = fault.cause;
+    record.rewards = null;
+    draft.failure = fault;
+  }
+}
+
+/** Grading the same artifacts twice must give the same files, byte for byte. */
+function differs(first: Graded, second: Graded): Graded["fault"] {
+  const files = (graded: Graded): string =>
+    graded.verifier.files
+      .filter(({ path }) => /\/(reward\.(json|txt)|verdict\.json)$/.test(path))
+      .map(({ path, content }) => `${path} ${content.digest}`)
+      .sort()
+      .join("\n");
+  if (files(first) === files(second)) return null;
+  return {
+    outcome: "verifier_error",
+    cause: {
+      code: "GRADING_DIFFERS",
+      detail: `grading the same artifacts twice gave ${files(first) || "no files"} and then ${files(second) || "no files"}`,
+    },
+  };
+}
+
+/**
+ * Runs the collect hooks in a container made from the dead agent's snapshot, and collects again from there. Returns the image that holds
+ * what the hooks left, for a shared verifier.
+ */
+async function runHooks(
+  context: GradingContext,
+  work: GradingWork,
+  record: StepRecord,
+  snapshot: string,
+  volumes: Awaited<ReturnType<Container["anonymousVolumes"]>>,
+  stack: AsyncDisposableStack,
+): Promise<string> {
+  const { world, spec, trialId, draft, signal } = context;
+  const { step } = work;
+  const container = stack.use(
+    await createContainer(
+      world.engine,
+      {
+        ...KEEPER,
+        image: snapshot,
+        labels: trialLabels(world, trialId, "collect"),
+        env: Object.entries(work.environmentEnv).map(([name, value]) => `${name}=${value}`),
+        workdir: work.workdir,
+        network: "none",
+        mounts: volumes.map(({ name, target }) => ({ volume: name, target })),
+        limits: limitsOf(spec.task.environment),
+        capAdd: TASK_CAPABILITIES,
+      },
+      { signal },
+    ),
+  );
+  await container.start({ signal });
+  for (const hook of step.verifier.collect) {
+    const output = createCapture({ headBytes: 0, tailBytes: 4096 });
+    const result = await container.exec({
+      argv: ["/bin/sh", "-c", hook.command],
+      ...(hook.user === null ? {} : { user: hook.user }),
+      timeoutMicros: hook.timeoutMicros,
+      stdout: output.write,
+      stderr: output.write,
+      clock: world.clock,
+      signal,
+    });
+    if (result.endedBy !== "self" || result.exitCode !== 0) {
+      const why = result.endedBy === "self" ? `exit code ${result.exitCode ?? "unknown"}` : result.endedBy;
+      draft.observations.push(`the collect hook ${JSON.stringify(hook.command)} of step ${step.name} failed: ${why}`);
+      if (result.endedBy === "timeout") break;
+    }
+  }
+  await container.kill({ signal });
+  const collected = await collect(container, world.store, step.artifacts, work.workdir, signal);
+  record.artifacts = collected.artifacts;
+  record.refused = collected.refused;
+  return stack.use(await container.commit({ labels: trialLabels(world, trialId, "snapshot"), signal })).id;
+}
+
+function resolve(spec: TrialSpec, templates: EnvTemplates): Readonly<Record<string, string>> {
+  return resolveEnv(templates, { allow: new Set(Object.keys(spec.hostVariables)), host: spec.hostVariables }).env;
+}
