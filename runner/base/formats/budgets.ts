@@ -15,10 +15,11 @@ export type Budgets = z.infer<typeof budgetsSchema>;
 export type BudgetName = keyof Budgets;
 export const budgetNameSchema = z.enum(["agentSeconds", "modelRequests", "tokens", "costMicroUsd", "toolCalls"]);
 
-/** Micro-dollars for a million tokens. Cached input costs as much as input when its price is null. */
+/** Micro-dollars for a million tokens. Input read from or written to a cache costs as much as other input when its price is null. */
 export const pricesSchema = z.strictObject({
   input: z.int().nonnegative(),
   cachedInput: z.int().nonnegative().nullable().default(null),
+  cacheWriteInput: z.int().nonnegative().nullable().default(null),
   output: z.int().nonnegative(),
 });
 export type Prices = z.infer<typeof pricesSchema>;

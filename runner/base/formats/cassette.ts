@@ -64,13 +64,19 @@ export const replySchema = z.strictObject({
 });
 export type Reply = z.infer<typeof replySchema>;
 
-/** An answer byte for byte (`text`), or as JSON. */
-export const exactResponseSchema = z.strictObject({
-  status: z.int().min(100).max(599).default(200),
-  headers: z.record(z.string(), z.string()).default({}),
-  text: z.string().exactOptional(),
-  json: jsonSchema.exactOptional(),
-});
+/** An answer byte for byte (`text`, or `base64` where it is not UTF-8), or as JSON; at most one of them, and none is an empty body. */
+export const exactResponseSchema = z
+  .strictObject({
+    status: z.int().min(200).max(599).default(200),
+    headers: z.record(z.string(), z.string()).default({}),
+    text: z.string().exactOptional(),
+    base64: z.base64().exactOptional(),
+    json: jsonSchema.exactOptional(),
+  })
+  .refine(
+    (value) => [value.text, value.base64, value.json].filter((form) => form !== undefined).length <= 1,
+    "expected at most one of text, base64, json",
+  );
 export type ExactResponse = z.infer<typeof exactResponseSchema>;
 
 export const exchangeSchema = z

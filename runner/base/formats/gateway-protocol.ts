@@ -81,9 +81,11 @@ export const gatewayNoticeSchema = z.discriminatedUnion("notice", [
   }),
   z.strictObject({
     notice: z.literal("condition-violation"),
-    kind: z.enum(["tools", "mcp-in-control"]),
+    kind: z.literal("tools"),
     detail: z.string(),
   }),
+  /** The MCP server could not be reached, or broke off, while the agent was running. Said once. */
+  z.strictObject({ notice: z.literal("mcp-failed"), exchange: z.string(), detail: z.string() }),
   z.strictObject({
     notice: z.literal("finished"),
     counts: traceCountsSchema,

@@ -28,3 +28,13 @@ function plainComposite(value: ExactJson & (object | null)): Json {
 function isList(value: object): value is readonly ExactJson[] {
   return Array.isArray(value);
 }
+
+/** Prints a value as compact JSON with every digit of its integers. Lone surrogates are escaped. */
+export function printExact(value: ExactJson): string {
+  if (typeof value === "bigint") return value.toString();
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (isList(value)) return `[${value.map(printExact).join(",")}]`;
+  return `{${Object.entries(value)
+    .map(([key, member]) => `${JSON.stringify(key)}:${printExact(member)}`)
+    .join(",")}}`;
+}

@@ -15,10 +15,14 @@ import { traceBodySchema } from "./trace-body.ts";
 /** Headers by allow-list: names in lower case, in the order of arrival. */
 const headersSchema = z.array(z.tuple([z.string(), z.string()]));
 
-/** Tokens of one request. `input` includes `cachedInput`, and `output` includes `reasoning`, in every API. */
+/**
+ * Tokens of one request. In every API `input` includes `cachedInput` (read from a cache) and `cacheWriteInput` (written to one), and
+ * `output` includes `reasoning`.
+ */
 export const usageSchema = z.strictObject({
   input: knownCountSchema,
   cachedInput: knownCountSchema,
+  cacheWriteInput: knownCountSchema,
   output: knownCountSchema,
   reasoning: knownCountSchema,
 });
@@ -52,8 +56,8 @@ const events = {
     surfaceDigest: digestSchema.nullable(),
     code: preflightCodeSchema.nullable(),
     detail: z.string().nullable(),
-    /** Digests of the raw tools/list results, page by page. */
-    toolPages: z.array(digestSchema),
+    /** The raw answers to tools/list, page by page. */
+    toolPages: z.array(traceBodySchema),
   },
   "model-request": {
     exchange,
@@ -77,7 +81,8 @@ const events = {
   "model-response": {
     exchange,
     source: modelSourceSchema,
-    status: z.int(),
+    /** null: no answer came before the request was cut. */
+    status: z.int().nullable(),
     headers: headersSchema,
     body: traceBodySchema,
     stream: z.boolean(),
@@ -129,6 +134,7 @@ const events = {
   "mcp-frame": {
     exchange,
     to: z.enum(["server", "agent"]),
+    form: z.enum(["body", "sse"]),
     body: traceBodySchema,
     late: z.boolean().default(false),
   },
@@ -170,7 +176,7 @@ const events = {
   "proxy-end": { exchange, ended: endedSchema, toServerBytes: countSchema, toAgentBytes: countSchema },
   "local-answer": { exchange, method: z.string(), path: z.string(), status: z.int() },
   "request-refused": { exchange, method: z.string(), path: z.string(), status: z.int(), detail: z.string() },
-  "condition-violation": { exchange, kind: z.enum(["tools", "mcp-in-control"]), detail: z.string() },
+  "condition-violation": { exchange, kind: z.literal("tools"), detail: z.string() },
   /** The last event of a whole trace. */
   end: { counts: traceCountsSchema },
 } as const;

@@ -1,0 +1,75 @@
+import { canonicalText } from "../../base/canonical-json.ts";
+import type { Assertion } from "../../base/formats/cassette.ts";
+import type { ConversationItem } from "../../base/formats/conversation.ts";
+import { at, pointerSteps } from "../../base/formats/json-access.ts";
+import { plainJson } from "../../base/formats/plain-json.ts";
+import type { Json } from "../../base/json.ts";
+import { parseExactJson } from "../../base/strict-json.ts";
+
+/** A request as a cassette sees it: its normalised body and the conversation in it. */
+export interface SeenRequest {
+  readonly body: Json;
+  readonly items: readonly ConversationItem[];
+}
+
+/** Why an assertion does not hold, with the value seen; null when it holds. */
+export function failureOf(assertion: Assertion, request: SeenRequest): string | null {
+  const place = describePlace(assertion);
+  const target = targetOf(assertion, request);
+  if ("missing" in target) return `${place}: ${target.missing}`;
+  const { value } = target;
+  const text = typeof value === "string" ? value : canonicalText(value);
+  if (assertion.equals !== undefined) {
+    const wanted = canonicalText(assertion.equals);
+    return canonicalText(value) === wanted
+      ? null
+      : `${place}: expected ${brief(wanted)}, got ${brief(canonicalText(value))}`;
+  }
+  if (assertion.contains !== undefined) {
+    if (text.includes(assertion.contains)) return null;
+    return `${place}: expected it to contain ${brief(JSON.stringify(assertion.contains))}, got ${brief(text)}`;
+  }
+  const pattern = assertion.matches ?? "";
+  return new RegExp(pattern, "u").test(text)
+    ? null
+    : `${place}: expected it to match ${brief(pattern)}, got ${brief(text)}`;
+}
+
+type Target = { readonly value: Json } | { readonly missing: string };
+
+function targetOf({ on, index, at: pointer }: Assertion, { body, items }: SeenRequest): Target {
+  if (on === "body") return memberOf(body, pointer);
+  const texts = items.flatMap((item) => {
+    if (on === "toolResult") return item.kind === "tool-result" ? [item.text] : [];
+    return item.kind === "text" && item.role === "user" ? [item.text] : [];
+  });
+  const text = on === "instruction" ? texts[0] : texts.at(index > 0 ? index - 1 : index);
+  if (text === undefined) return { missing: `there is none; the conversation has ${texts.length}` };
+  if (pointer === null) return { value: text };
+  const document = jsonInside(text);
+  return document === undefined ? { missing: `no JSON in ${brief(text)}` } : memberOf(document, pointer);
+}
+
+function memberOf(value: Json, pointer: string | null): Target {
+  const found = at(value, ...pointerSteps(pointer ?? ""));
+  return found === undefined ? { missing: "there is no such member" } : { value: found as Json };
+}
+
+/** The JSON document that a text is, or that stands in it between words, as agents and servers put it there. */
+function jsonInside(text: string): Json | undefined {
+  for (const candidate of [text, text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1)]) {
+    try {
+      return plainJson(parseExactJson(candidate, { source: "a tool result", maxDepth: 256 }));
+    } catch {}
+  }
+  return undefined;
+}
+
+function describePlace({ on, index, at: pointer }: Assertion): string {
+  const base = on === "toolResult" ? `tool result ${index}` : on;
+  return pointer === null ? base : `${base} at ${pointer}`;
+}
+
+function brief(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 197)}...` : text;
+}
