@@ -46,7 +46,7 @@ export interface FileSets {
 /**
  * Lists what goes where. `__pycache__`, `*.pyc` and `.DS_Store` are left out everywhere; the task's `.gitignore` hides nothing.
  * @throws RunnerError `TREE_LINK` or `TREE_SPECIAL` on anything that is not a file or a folder, `JOIN_CLASH` when shared code and the task's
- * own files claim one path.
+ * own files claim one path, or one folder has a file where another has a folder.
  */
 export async function fileSets(task: Task): Promise<FileSets> {
   return {
@@ -153,11 +153,24 @@ export function isLitter(path: string): boolean {
 /** Joins lists by target, later ones first in rank, adds the folders in between and sorts by UTF-16 code units. */
 function merge(lists: readonly FileList[]): FileList {
   const byTarget = new Map<string, FileEntry>();
-  for (const entry of lists.flat()) byTarget.set(entry.target, entry);
+  for (const entry of lists.flat()) {
+    if (entry.source !== null || !byTarget.has(entry.target)) byTarget.set(entry.target, entry);
+  }
   for (const target of [...byTarget.keys()]) {
     for (let end = target.lastIndexOf("/"); end > 0; end = target.lastIndexOf("/", end - 1)) {
       const folder = target.slice(0, end);
-      if (byTarget.has(folder)) continue;
+      const above = byTarget.get(folder);
+      if (above?.type === "file") {
+        throw new RunnerError(
+          "input",
+          "JOIN_CLASH",
+          `${above.source} is a file where ${byTarget.get(target)?.source} needs a folder`,
+          {
+            hint: "Rename one of the two.",
+          },
+        );
+      }
+      if (above !== undefined) continue;
       byTarget.set(folder, { target: folder, source: null, type: "directory", mode: 0o755, executable: false });
     }
   }
