@@ -4,10 +4,18 @@ A task is (id, family, seed, options). Its files are a function of this row and 
 compares them with what is committed.
 """
 
-FAMILIES = ("negative_control", "integer_matrix", "lattice", "graph_colouring", "direction_ledger", "polynomial_map")
+FAMILIES = (
+    "negative_control", "integer_matrix", "lattice", "graph_colouring", "direction_ledger", "polynomial_map",
+    "resultant", "discrete_log", "factorisation", "linear_recurrence", "box_search",
+)
 
 # Further shared folders of a family, the same names on both sides and no common code.
-SHARED = {"direction_ledger": ("finite_field",), "polynomial_map": ("finite_field",)}
+SHARED = {
+    "direction_ledger": ("finite_field",),
+    "polynomial_map": ("finite_field",),
+    "resultant": ("integer_matrix",),
+    "factorisation": ("discrete_log",),
+}
 
 COMMITTED = (
     ("parity-sum-01", "negative_control", "parity-1", {"kind": "parity-sum"}),
@@ -39,4 +47,11 @@ COMMITTED = (
     ("polynomial-map-f27-01", "polynomial_map", "f27-1", {"shape": ("F27", 0, "a", "permutation", True)}),
     ("polynomial-map-f16-02", "polynomial_map", "f16-2", {"shape": ("F16", 1, "z", "collision", False)}),
     ("polynomial-map-f8-01", "polynomial_map", "f8-1", {"shape": ("F8", 1, "t", "permutation", False)}),
+    ("resultant-01", "resultant", "resultant-1", {}),
+    ("discrete-log-01", "discrete_log", "log-1", {}),
+    ("factorisation-01", "factorisation", "pseudoprime-1", {}),
+    ("linear-recurrence-01", "linear_recurrence", "open-1", {"determined": False}),
+    ("linear-recurrence-02", "linear_recurrence", "closed-1", {"determined": True}),
+    ("cubic-box-search-01", "box_search", "empty-1", {"empty": True}),
+    ("cubic-box-search-02", "box_search", "some-1", {"empty": False}),
 )

@@ -28,7 +28,7 @@ def make(task, family, seed, options):
     module = importlib.import_module(f"generate.families.{family}")
     draft = module.draft(Draw("jacobian-runner", family, seed), options)
     solve = importlib.import_module(f"shared.{family}.solve").solve
-    right = solve(json.loads(write.input_bytes(task, draft)))
+    right = solve(json.loads(write.input_bytes(task, family, draft)))
     return draft, right
 
 

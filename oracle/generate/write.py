@@ -54,12 +54,16 @@ run(solve)
 '''
 
 
-def input_bytes(task, draft):
-    """The bytes of input.json; the instance token is derived from the whole problem."""
+def input_bytes(task, family, draft):
+    """The bytes of input.json.
+
+    The instance token is derived from the whole problem. The task's name is not in it: a name may say what the
+    answer is.
+    """
     problem = draft["problem"]
     canonical = json.dumps(problem, sort_keys=True, separators=(",", ":")).encode()
     token = hashlib.sha256(task.encode() + b"\0" + canonical).hexdigest()[:16]
-    value = {"task": task, "instance": f"{task}:{token}", **problem}
+    value = {"instance": f"{family.replace('_', '-')}:{token}", **problem}
     return (_pretty(value) + "\n").encode()
 
 
@@ -85,11 +89,11 @@ def _pretty(value, indent=0):
     return "[\n" + ",\n".join(rows) + "\n" + " " * indent + "]"
 
 
-def schema_bytes(task, draft):
+def schema_bytes(family, draft):
     """The closed public JSON Schema of the submission."""
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"Submission of {task}",
+        "title": f"Submission, family {family.replace('_', '-')}",
         "type": "object",
         "additionalProperties": False,
         "required": ["instance", *draft["schema"]["required"]],
@@ -172,14 +176,14 @@ def visible_files(task, family, draft, origin):
         "task.toml": toml_text(task, family, draft, origin).encode(),
         "instruction.md": instruction_text(draft).encode(),
         "environment/Dockerfile": DOCKERFILE.encode(),
-        "environment/input.json": input_bytes(task, draft),
-        "environment/submission_schema.json": schema_bytes(task, draft),
+        "environment/input.json": input_bytes(task, family, draft),
+        "environment/submission_schema.json": schema_bytes(family, draft),
     }
 
 
 def verifier_files(task, family, draft):
     """The verifier's own files by relative path."""
-    data = input_bytes(task, draft)
+    data = input_bytes(task, family, draft)
     return {
         "test.sh": TEST_SH.encode(),
         "verify.py": VERIFY_PY.format(task=task, family=family).encode(),
