@@ -31,16 +31,25 @@ const EPOCH = new Date(0);
  * The stream fails when a file's size differs from what was said.
  */
 export function packArchive(entries: Iterable<PackEntry> | AsyncIterable<PackEntry>): Readable {
+  return Readable.from(generate(entries), { objectMode: false });
+}
+
+async function* generate(entries: Iterable<PackEntry> | AsyncIterable<PackEntry>): AsyncGenerator<Buffer> {
   const archive = pack();
-  const output = Readable.from(archive, { objectMode: false });
-  const fill = async (): Promise<void> => {
+  const filling = (async () => {
     for await (const entry of entries) await addEntry(archive, entry);
     archive.finalize();
-  };
-  fill().catch((thrown) => {
-    archive.destroy(thrown instanceof Error ? thrown : new Error(String(thrown)));
-  });
-  return output;
+  })();
+  filling.catch((thrown) => archive.destroy(thrown instanceof Error ? thrown : new Error(String(thrown))));
+  try {
+    for await (const part of archive) yield part as Buffer;
+  } catch (thrown) {
+    // The cause is where an entry was added; the archive only breaks with it.
+    await filling;
+    throw thrown;
+  } finally {
+    archive.destroy();
+  }
 }
 
 /** Like {@link packArchive}, whole in memory: for small archives, which the engine takes faster with a known length. */

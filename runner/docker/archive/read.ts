@@ -234,10 +234,13 @@ class ArchiveReader {
   async #accept(entry: ArchiveEntry, body: Body | null): Promise<boolean> {
     this.#types.set(entry.path, entry.type);
     this.#entries += 1;
+    let broken = false;
+    const watched = body === null ? null : watch(body, () => (broken = true));
     try {
-      await this.#onEntry(entry, body);
+      await this.#onEntry(entry, watched);
     } catch (thrown) {
-      this.failure = thrown;
+      // A consumer that fails because the content ended early only passes on what the archive did.
+      if (!broken) this.failure = thrown;
       throw thrown;
     }
     return true;
@@ -296,5 +299,21 @@ class ArchiveReader {
     const failure = new RunnerError("integrity", "ARCHIVE_ROOT", `the archive of ${this.#root} is another one: ${why}`);
     this.failure = failure;
     return failure;
+  }
+}
+
+/** Tells when reading fails, and leaves the rest to be drained when the consumer stops early. */
+async function* watch(body: Body, onFailure: () => void): AsyncGenerator<Buffer> {
+  const iterator = body[Symbol.asyncIterator]();
+  for (;;) {
+    let next: IteratorResult<Buffer>;
+    try {
+      next = await iterator.next();
+    } catch (thrown) {
+      onFailure();
+      throw thrown;
+    }
+    if (next.done) return;
+    yield next.value;
   }
 }
