@@ -35,6 +35,8 @@ export interface CommandIo {
   readonly say: (line: string) => void;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
+  /** The folder of the runner itself: its images, tasks and local state. */
+  readonly projectRoot: string;
   /** Aborted by SIGINT, SIGTERM and SIGHUP. */
   readonly signal: AbortSignal;
   /** True when stderr is a terminal that a progress line may redraw. */

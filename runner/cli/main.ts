@@ -1,10 +1,14 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { messageOf, RunnerError } from "../base/errors.ts";
 import type { CommandIo } from "./command.ts";
 import { COMMANDS, GROUPS } from "./commands.ts";
 import { createProgram } from "./program.ts";
 import { exitCodeOfSignal, listenForSignals } from "./signals.ts";
 
+// This file runs as dist/cli.mjs.
+const projectRoot = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
 const controller = new AbortController();
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const received = listenForSignals(controller, say);
@@ -14,6 +18,7 @@ const io: CommandIo = {
   say,
   env: process.env,
   cwd: process.cwd(),
+  projectRoot,
   signal: controller.signal,
   interactive: process.stderr.isTTY === true && process.env.CI === undefined,
 };
@@ -24,7 +29,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 
 const asJson = process.argv.includes("--json");
-const version: string = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
+const version: string = JSON.parse(readFileSync(join(projectRoot, "package.json"), "utf8")).version;
 try {
   process.exitCode = await createProgram(COMMANDS, GROUPS, version, io).parse(process.argv.slice(2));
 } catch (thrown) {

@@ -78,7 +78,7 @@ export async function grade(world: TrialWorld, grading: Grading, signal: AbortSi
   const container = stack.use(await createContainer(world.engine, verifierSpec(grading, labels, mounts), { signal }));
   await container.putArchive(packArchive(filesFor(world, grading, copied)), "/", { signal });
   if (!copied) await requireBakedScript(container, signal);
-  return run(world, container, grading, signal);
+  return await run(world, container, grading, signal);
 }
 
 function verifierSpec(

@@ -1,0 +1,251 @@
+import { join } from "node:path";
+import pLimit from "p-limit";
+import { allOrAbort } from "../base/all-or-abort.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import type { Digest } from "../base/digest.ts";
+import { digestFile } from "../base/digest.ts";
+import { messageOf, RunnerError } from "../base/errors.ts";
+import type { Engine } from "../docker/engine.ts";
+import { writeReport } from "../evidence/anchor.ts";
+import { BUNDLE, createBundle } from "../evidence/bundle.ts";
+import type { ObjectRef } from "../evidence/object-ref.ts";
+import { type TaskDigests, taskDigests } from "../task/digests.ts";
+import type { Dataset, Task, Trap } from "../task/model.ts";
+import { refusals } from "../task/refusals.ts";
+import { newRunId, openWorld } from "../trial/open-world.ts";
+import type { TrialRecord } from "../trial/record.ts";
+import type { AgentPlan, TrialSpec } from "../trial/spec.ts";
+import type { TrialWorld } from "../trial/world.ts";
+import { keepOracleEvidence, type OracleParts, oracleKey } from "./oracle-evidence.ts";
+import { judgeTask, type OracleRun } from "./oracle-judgement.ts";
+import { runSealed } from "./sealed-trial.ts";
+import {
+  type ImageSettings,
+  oracleParts,
+  type PreparedTask,
+  prepareTask,
+  readOwnImages,
+  stateDirOf,
+} from "./task-images.ts";
+
+export interface OracleOptions {
+  readonly engine: Engine;
+  readonly dataset: Dataset;
+  /** The tasks to validate. */
+  readonly tasks: readonly Task[];
+  readonly images: ImageSettings;
+  /** Runs at once. */
+  readonly concurrency: number;
+  /** Runs of each task's oracle; every one must reach 1. */
+  readonly repeat: number;
+  readonly out: string;
+  /** Values of the host variables that `${VAR}` in a task may resolve. */
+  readonly hostVariables: Readonly<Record<string, string>>;
+  readonly report: (line: string) => void;
+  readonly signal: AbortSignal;
+  readonly clock?: Clock;
+}
+
+/** What was found out about one task. */
+export interface TaskValidation {
+  readonly task: string;
+  /** `valid`: solvable and discriminating. `invalid`: a run says otherwise. `refused`: it needs what this host cannot give. `failed`: its images could not be made. */
+  readonly state: "valid" | "invalid" | "refused" | "failed";
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+  readonly digests: TaskDigests;
+  /** What a proof of this task is keyed by; null when its images were not made. */
+  readonly key: Digest | null;
+  readonly runs: readonly {
+    readonly role: string;
+    readonly outcome: TrialRecord["outcome"];
+    readonly reward: number | null;
+    readonly rewards: Readonly<Record<string, number>> | null;
+    readonly failedCheck: string | null;
+    readonly cause: TrialRecord["cause"];
+    readonly seconds: number;
+    readonly record: ObjectRef;
+  }[];
+  readonly seconds: number;
+}
+
+/** The result of a validation run. */
+export interface OracleResult {
+  readonly runId: string;
+  readonly out: string;
+  readonly report: Digest;
+  readonly tasks: readonly TaskValidation[];
+}
+
+/**
+ * Validates tasks in the run's own images and network modes: the oracle reaches 1, nop and every trap get 0, grading twice gives the same
+ * bytes. One task's failure never stops the others. A valid task's proof is kept in the local state under the digest of what it proves.
+ */
+export async function validateTasks(options: OracleOptions): Promise<OracleResult> {
+  const { engine, tasks, out, signal, report, clock = systemClock } = options;
+  const runId = newRunId(clock);
+  const startedAt = clock.wall();
+  const own = await readOwnImages(options.images, engine);
+  await using bundle = await createBundle(out);
+  await bundle.ledger.append({ type: "run-opened", runId, kind: "oracle" });
+  await using world = await openWorld({ engine, runId, store: bundle.store, images: own.ids, signal, clock });
+  const limit = pLimit(options.concurrency);
+  const building = pLimit(1);
+  let next = 0;
+  const validations = await allOrAbort(signal, (joint) =>
+    tasks.map((task) =>
+      validateTask({ ...options, signal: joint }, world, {
+        task,
+        prepare: () => building(() => prepareTask(options.images, own, engine, task, report, joint)),
+        run: (prepared, digests, agent) => {
+          const spec = trialSpec(options, task, digests, prepared, agent, ++next);
+          return limit(() => {
+            joint.throwIfAborted();
+            return runSealed(world, bundle, spec, null, joint);
+          });
+        },
+      }),
+    ),
+  );
+  signal.throwIfAborted();
+  await bundle.ledger.append({ type: "run-closed", runId });
+  const anchor = await writeReport(join(out, BUNDLE.report), {
+    schemaVersion: "1",
+    kind: "oracle",
+    runId,
+    ledger: await digestFile(join(out, BUNDLE.ledger)),
+    tasks: validations.map(({ validation }) => validation),
+    startedAt,
+    finishedAt: clock.wall(),
+  });
+  for (const { validation, parts } of validations) {
+    if (validation.state === "valid" && parts !== null) await keepProof(options, validation, parts, anchor, clock);
+  }
+  return { runId, out, report: anchor, tasks: validations.map(({ validation }) => validation) };
+}
+
+async function keepProof(
+  options: OracleOptions,
+  validation: TaskValidation,
+  parts: OracleParts,
+  report: Digest,
+  clock: Clock,
+): Promise<void> {
+  const roles = validation.runs.map(({ role }) => role);
+  await keepOracleEvidence(stateDirOf(options.images.projectRoot), {
+    schemaVersion: "1",
+    kind: "oracle-evidence",
+    task: validation.task,
+    key: oracleKey(parts),
+    parts,
+    report,
+    oracleRuns: roles.filter((role) => role === "oracle").length,
+    traps: roles.filter((role) => role.startsWith("trap ")).length,
+    validatedAt: clock.wall(),
+  });
+}
+
+function trialSpec(
+  options: OracleOptions,
+  task: Task,
+  digests: TaskDigests,
+  prepared: PreparedTask,
+  agent: AgentPlan,
+  number: number,
+): TrialSpec {
+  return {
+    number,
+    attempt: 1,
+    task,
+    taskDigest: digests.task,
+    condition: "none",
+    repetition: 1,
+    agent,
+    environment: prepared.environment,
+    verifiers: prepared.verifiers,
+    model: null,
+    mcp: null,
+    budgets: null,
+    hostVariables: options.hostVariables,
+    // The same artifacts graded twice show whether the verifier repeats itself.
+    gradings: agent.kind === "oracle" ? 2 : 1,
+  };
+}
+
+interface TaskWork {
+  readonly task: Task;
+  readonly prepare: () => Promise<PreparedTask>;
+  readonly run: (
+    prepared: PreparedTask,
+    digests: TaskDigests,
+    agent: AgentPlan,
+  ) => Promise<{ readonly record: TrialRecord; readonly ref: ObjectRef }>;
+}
+
+/** A validation, and what it would be a proof of. */
+interface Validated {
+  readonly validation: TaskValidation;
+  readonly parts: OracleParts | null;
+}
+
+async function validateTask(options: OracleOptions, world: TrialWorld, work: TaskWork): Promise<Validated> {
+  const { task } = work;
+  const from = world.clock.micros();
+  const digests = await taskDigests(task);
+  const warnings =
+    task.traps.length === 0 ? [`${task.id} has no traps: nothing shows that a wrong submission fails`] : [];
+  const base = { task: task.id, warnings, digests, key: null, runs: [] };
+  const seconds = (): number => (world.clock.micros() - from) / 1e6;
+  const needs = refusals(task, "oracle");
+  if (needs.length > 0) {
+    const problems = needs.map(({ subject, message }) => `${subject}: ${message}`);
+    options.report(`${task.id}: refused: ${problems.join("; ")}`);
+    return { validation: { ...base, state: "refused", problems, seconds: seconds() }, parts: null };
+  }
+  let prepared: PreparedTask;
+  try {
+    prepared = await work.prepare();
+  } catch (thrown) {
+    options.signal.throwIfAborted();
+    options.report(`${task.id}: failed: ${messageOf(thrown)}`);
+    const hint = thrown instanceof RunnerError && thrown.hint !== undefined ? ` ${thrown.hint}` : "";
+    const problem = `infra_error: ${messageOf(thrown)}${hint}`;
+    return { validation: { ...base, state: "failed", problems: [problem], seconds: seconds() }, parts: null };
+  }
+  const players: { role: OracleRun["role"]; trap: Trap | null; agent: AgentPlan }[] = [
+    ...Array.from({ length: options.repeat }, () => ({
+      role: "oracle" as const,
+      trap: null,
+      agent: { kind: "oracle" as const },
+    })),
+    { role: "nop", trap: null, agent: { kind: "nop" } },
+    ...task.traps.map((trap) => ({ role: "trap" as const, trap, agent: { kind: "trap" as const, trap } })),
+  ];
+  const sealed = await allOrAbort(options.signal, () =>
+    players.map(async (player) => ({ ...player, ...(await work.run(prepared, digests, player.agent)) })),
+  );
+  const problems = judgeTask(sealed, task.layout === "split");
+  const parts = oracleParts(digests, prepared);
+  const validation: TaskValidation = {
+    ...base,
+    state: problems.length === 0 ? "valid" : "invalid",
+    problems,
+    key: oracleKey(parts),
+    runs: sealed.map(({ role, trap, record, ref }) => ({
+      role: trap === null ? role : `trap ${trap.name}`,
+      outcome: record.outcome,
+      reward: record.reward,
+      rewards: record.rewards,
+      failedCheck: record.steps.at(-1)?.failedCheck ?? null,
+      cause: record.cause,
+      seconds: (record.elapsed.total ?? 0) / 1e6,
+      record: ref,
+    })),
+    seconds: seconds(),
+  };
+  const summary =
+    problems.length === 0 ? `valid: oracle 1, nop 0, ${task.traps.length} traps 0` : `invalid: ${problems.join("; ")}`;
+  options.report(`${task.id}: ${summary} (${validation.seconds.toFixed(1)} s)`);
+  for (const warning of warnings) options.report(`  warning: ${warning}`);
+  return { validation, parts };
+}

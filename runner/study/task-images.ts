@@ -1,0 +1,163 @@
+import { join } from "node:path";
+import { type Digest, digestJson, isDigest } from "../base/digest.ts";
+import { RunnerError } from "../base/errors.ts";
+import type { Engine } from "../docker/engine.ts";
+import { type BuildNetwork, buildTaskImage } from "../image/build-task-image.ts";
+import { findHostCa, type HostCa } from "../image/host-ca.ts";
+import type { ImageMap, ReplacedImage } from "../image/image-map.ts";
+import { type ImagesLock, readLock } from "../image/lock.ts";
+import { resolveImage } from "../image/resolve-base.ts";
+import type { TaskDigests } from "../task/digests.ts";
+import type { EnvironmentSpec, Task } from "../task/model.ts";
+import type { ResolvedImage } from "../trial/spec.ts";
+import type { OracleParts } from "./oracle-evidence.ts";
+
+/** How the images of tasks are made on this machine. */
+export interface ImageSettings {
+  readonly projectRoot: string;
+  readonly maps: readonly ImageMap[];
+  readonly buildNetwork: BuildNetwork;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** The runner's own images as this machine has them. */
+export interface OwnImages {
+  readonly lock: ImagesLock;
+  readonly ids: ReadonlyMap<string, Digest>;
+  readonly hostCa: HostCa | null;
+}
+
+/** A task's images, resolved to ids once for a run. */
+export interface PreparedTask {
+  readonly environment: ResolvedImage;
+  /** One per step; null where the verifier is shared. */
+  readonly verifiers: readonly (ResolvedImage | null)[];
+  /** What `--image-map` replaced. */
+  readonly replaced: readonly ReplacedImage[];
+}
+
+/**
+ * Reads which of the runner's own images this machine has.
+ * @throws RunnerError `IMAGES_NOT_BUILT`, `IMAGES_GONE`.
+ */
+export async function readOwnImages(settings: ImageSettings, engine: Engine): Promise<OwnImages> {
+  const lock = await readLock(stateDirOf(settings.projectRoot));
+  if (lock === undefined) {
+    throw new RunnerError(
+      "environment",
+      "IMAGES_NOT_BUILT",
+      "the runner's own images have not been built on this machine",
+      {
+        hint: "Run `runner images build`.",
+      },
+    );
+  }
+  const ids = new Map(Object.values(lock.images).map((image) => [image.name, image.imageId]));
+  const gone: string[] = [];
+  await Promise.all(
+    [...ids].map(([name, id]) =>
+      engine.docker
+        .getImage(id)
+        .inspect()
+        .catch(() => gone.push(name)),
+    ),
+  );
+  if (gone.length > 0) {
+    throw new RunnerError(
+      "environment",
+      "IMAGES_GONE",
+      `the engine no longer has the images ${gone.sort().join(", ")}`,
+      {
+        hint: "Run `runner images build`.",
+      },
+    );
+  }
+  return { lock, ids, hostCa: await findHostCa(settings.env) };
+}
+
+/** The runner's local state. */
+export function stateDirOf(projectRoot: string): string {
+  return join(projectRoot, ".runner");
+}
+
+/** Builds or finds a task's environment and verifier images. */
+export async function prepareTask(
+  settings: ImageSettings,
+  own: OwnImages,
+  engine: Engine,
+  task: Task,
+  report: (line: string) => void,
+  signal: AbortSignal,
+): Promise<PreparedTask> {
+  const replaced: ReplacedImage[] = [];
+  const resolved = new Map<string, Promise<ResolvedImage>>();
+  const resolve = (environment: EnvironmentSpec): Promise<ResolvedImage> => {
+    const key = digestJson(environment.image);
+    const known = resolved.get(key) ?? resolveEnvironment(settings, own, engine, environment, replaced, report, signal);
+    resolved.set(key, known);
+    return known;
+  };
+  const environment = await resolve(task.environment);
+  const verifiers: (ResolvedImage | null)[] = [];
+  for (const step of task.steps) {
+    verifiers.push(step.verifier.environment === null ? null : await resolve(step.verifier.environment));
+  }
+  return { environment, verifiers, replaced };
+}
+
+async function resolveEnvironment(
+  settings: ImageSettings,
+  own: OwnImages,
+  engine: Engine,
+  environment: EnvironmentSpec,
+  replaced: ReplacedImage[],
+  report: (line: string) => void,
+  signal: AbortSignal,
+): Promise<ResolvedImage> {
+  const { docker } = engine;
+  const { image } = environment;
+  const common = { docker, maps: settings.maps, lock: own.lock, report, signal };
+  if (image.kind === "image") {
+    const found = await resolveImage(docker, image.reference, common);
+    if (found.replaced != null) replaced.push(found.replaced);
+    const inputDigest = digestJson({
+      reference: found.reference,
+      replacedBy: found.replaced?.to ?? null,
+      identity: found.identity,
+    });
+    return describeImage(engine, found.imageId, inputDigest);
+  }
+  if (image.kind !== "dockerfile") {
+    throw new RunnerError("input", "ENVIRONMENT_MISSING", "the task names no image and has no Dockerfile");
+  }
+  const built = await buildTaskImage({
+    ...common,
+    contextFolder: image.context,
+    network: settings.buildNetwork,
+    hostCa: own.hostCa,
+    stateFolder: stateDirOf(settings.projectRoot),
+    timeoutMs: Math.ceil(environment.buildTimeoutMicros / 1000),
+    env: settings.env,
+  });
+  replaced.push(...built.replaced);
+  return describeImage(engine, built.imageId, built.inputDigest);
+}
+
+async function describeImage(engine: Engine, id: Digest, inputDigest: Digest): Promise<ResolvedImage> {
+  const info = await engine.docker.getImage(id).inspect();
+  if (!isDigest(info.Id)) throw new RunnerError("environment", "DOCKER_FAILED", `the engine calls an image ${info.Id}`);
+  const workdir = info.Config.WorkingDir ?? "";
+  return { id: info.Id, inputDigest, env: info.Config.Env ?? [], workdir: workdir === "" ? "/" : workdir };
+}
+
+/** What a validation of a task proves something about: its own parts and the inputs of its images. */
+export function oracleParts(digests: TaskDigests, prepared: PreparedTask): OracleParts {
+  return {
+    contract: digests.contract,
+    verifier: digests.verifier,
+    oracle: digests.oracle,
+    traps: digests.traps,
+    "environment image": prepared.environment.inputDigest,
+    "verifier images": digestJson(prepared.verifiers.map((image) => image?.inputDigest ?? null)),
+  };
+}
