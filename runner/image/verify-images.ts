@@ -1,0 +1,81 @@
+import { join } from "node:path";
+import type Docker from "dockerode";
+import type { Digest } from "../base/digest.ts";
+import { inspectOwn } from "./find-built.ts";
+import { readLock } from "./lock.ts";
+import { repositoryOf } from "./names.ts";
+import { describeDifference, type PackageDifference } from "./packages.ts";
+import { readPins } from "./pins.ts";
+import { loadRecipes, needs, type Recipe } from "./recipe.ts";
+import { recipeInputs } from "./recipe-digest.ts";
+
+/** How an image stands to its recipe and to the lock. */
+export interface ImageState {
+  readonly name: string;
+  /**
+   * `current`: the engine has it, made from what the project says now. `stale`: made from other inputs. `absent`: never built here.
+   * `missing`: built, but the engine has it no more. `altered`: the engine's image is not the one that was locked.
+   */
+  readonly state: "current" | "stale" | "absent" | "missing" | "altered";
+  /** One sentence for people. */
+  readonly detail: string;
+  readonly imageId: Digest | null;
+  /** Of the inputs as the project has them now; null when a parent is not there. */
+  readonly inputDigest: Digest | null;
+  /** Packages that are not the pinned ones. They do not make an image wrong, only another one than the pins describe. */
+  readonly differences: readonly PackageDifference[];
+}
+
+export interface VerifyImagesOptions {
+  readonly docker: Docker;
+  readonly projectRoot: string;
+  /** Default `<projectRoot>/.runner`. */
+  readonly stateFolder?: string;
+  readonly names?: readonly string[];
+}
+
+/** Compares recipes, lock and engine, and builds nothing. */
+export async function verifyImages(options: VerifyImagesOptions): Promise<ImageState[]> {
+  const { docker, projectRoot } = options;
+  const lock = await readLock(options.stateFolder ?? join(projectRoot, ".runner"));
+  const [recipes, pins] = await Promise.all([loadRecipes(projectRoot), readPins(projectRoot)]);
+  const wanted = [...recipes.values()].filter((recipe) => options.names?.includes(recipe.name) ?? true);
+  return await Promise.all(wanted.map((recipe) => stateOf(recipe)));
+
+  async function stateOf(recipe: Recipe): Promise<ImageState> {
+    const locked = lock?.images[recipe.name];
+    const parents = needs(recipe).map((name) => [name, lock?.images[name]?.configDigest] as const);
+    const known = parents.flatMap(([name, digest]) => (digest === undefined ? [] : [[name, digest] as const]));
+    const inputDigest =
+      known.length < parents.length
+        ? null
+        : (await recipeInputs(projectRoot, recipe, pins, Object.fromEntries(known))).inputDigest;
+    const answer = (state: ImageState["state"], detail: string): ImageState => ({
+      name: recipe.name,
+      state,
+      detail,
+      imageId: locked?.imageId ?? null,
+      inputDigest,
+      differences: locked?.differences ?? [],
+    });
+    if (locked === undefined) return answer("absent", "not built on this machine; run `runner images build`");
+    const image = await inspectOwn(docker, locked.imageId);
+    if (image === undefined)
+      return answer("missing", `${locked.imageId} is not in the engine; run \`runner images build\``);
+    if (locked.inputDigest !== inputDigest) {
+      return answer(
+        "stale",
+        `built from ${locked.inputDigest}, the project now says ${inputDigest ?? "(a parent is not built)"}`,
+      );
+    }
+    const latest = await inspectOwn(docker, `${repositoryOf(recipe.name)}:latest`);
+    if (image.inputDigest !== locked.inputDigest || latest?.imageId !== locked.imageId) {
+      return answer(
+        "altered",
+        `the tag latest names ${latest?.imageId ?? "nothing of ours"}, the lock says ${locked.imageId}`,
+      );
+    }
+    const drift = locked.differences.map(describeDifference).join("; ");
+    return answer("current", drift === "" ? "as pinned" : `as the recipe says, with other packages: ${drift}`);
+  }
+}
