@@ -1,7 +1,6 @@
 import { join, resolve } from "node:path";
 import { RunnerError } from "../base/errors.ts";
 import { isDirectory, isDirectoryOrLink, isFile, listFolder } from "./files.ts";
-import { problemAt } from "./layout.ts";
 import { invalidTasks, readTask } from "./load-task.ts";
 import type { Dataset, Task } from "./model.ts";
 import type { Problem } from "./toml.ts";
@@ -19,7 +18,7 @@ export async function loadDataset(dir: string): Promise<Dataset> {
   }
   const problems: Problem[] = [];
   const tasks: Task[] = [];
-  for (const folder of await findTasks(root, problems)) {
+  for (const folder of await findTaskFolders(root)) {
     const reading = await readTask(folder);
     if ("task" in reading) tasks.push(reading.task);
     else problems.push(...reading.problems);
@@ -33,16 +32,14 @@ export async function loadDataset(dir: string): Promise<Dataset> {
   return { dir: root, tasks };
 }
 
-async function findTasks(root: string, problems: Problem[]): Promise<readonly string[]> {
+/** The task folders of a dataset, sorted; a folder that looks like a task counts even without its `task.toml`. */
+export async function findTaskFolders(root: string): Promise<readonly string[]> {
   if (await isFile(join(root, "task.toml"))) return [root];
   const found: string[] = [];
   for (const entry of await listFolder(root)) {
     const folder = join(root, entry.name);
     if (entry.name.startsWith(".") || !(await isDirectoryOrLink(folder))) continue;
-    if (await isFile(join(folder, "task.toml"))) found.push(folder);
-    else if (await looksLikeTask(folder)) {
-      problems.push(problemAt(join(folder, "task.toml"), "there is no such file, though the folder looks like a task"));
-    }
+    if ((await isFile(join(folder, "task.toml"))) || (await looksLikeTask(folder))) found.push(folder);
   }
   return found;
 }

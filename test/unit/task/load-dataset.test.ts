@@ -76,7 +76,7 @@ test("a folder that looks like a task but has no task.toml is reported, other fo
     ".git/HEAD": "x",
   });
   expect(await loadError(dir)).toBe(
-    "input TASKS_INVALID: 1 problem in the tasks:\nlost/task.toml: there is no such file, though the folder looks like a task",
+    "input TASKS_INVALID: 1 problem in the tasks:\nlost/task.toml: there is no such file; a task needs its task.toml",
   );
 });
 
