@@ -82,8 +82,9 @@ function pairsOf({ pattern, repetitions }: CellSpec, random: Random): number {
 }
 
 /** E½ as the product draws it, but from a pool of random numbers that all simulations of the cell share. */
-function conservativeBounds(tasks: number, random: Random): (differences: Float64Array) => Interval {
-  const pool = new Float64Array(Math.max(2 ** 19, 4 * DRAWS * tasks));
+function conservativeBounds(tasks: number, uses: number, random: Random): (differences: Float64Array) => Interval {
+  const one = DRAWS * tasks;
+  const pool = new Float64Array(Math.min(Math.max(2 ** 19, 4 * one), uses * one));
   for (let index = 0; index < pool.length; index += 1) pool[index] = exponential(random);
   const pseudo = Float64Array.from({ length: 2 ** 15 }, () => pseudoWeight(0.5, random));
   const lower = new Float64Array(DRAWS);
@@ -122,7 +123,7 @@ export function simulateCell(cell: CellSpec, population: Population, effort: Cel
   const quantiles = Array.from({ length: tasks }, (_, degrees) =>
     degrees === 0 ? Number.NaN : studentQuantile(1 - ALPHA / 2, degrees),
   );
-  const conservative = effort.conservative > 0 ? conservativeBounds(tasks, random) : undefined;
+  const conservative = effort.conservative > 0 ? conservativeBounds(tasks, effort.conservative, random) : undefined;
   const rules = Object.fromEntries(RULES.map((rule) => [rule, new Tally()])) as Record<Rule, Tally>;
   const needed = tasksNeeded(ALPHA);
 

@@ -11,6 +11,8 @@ export interface CalibrationJob {
   readonly cells: readonly CellSpec[];
   readonly efforts: readonly CellEffort[];
   readonly seed: string;
+  /** Tasks in the population. */
+  readonly rows: number;
 }
 
 /** Tells a job from any other message. */
@@ -22,7 +24,7 @@ export function isCalibrationJob(message: unknown): message is CalibrationJob {
 export function calibrationJobs(
   cells: readonly CellSpec[],
   effortOf: (cell: CellSpec) => CellEffort,
-  seed: string,
+  { seed, rows }: Pick<CalibrationJob, "seed" | "rows">,
 ): CalibrationJob[] {
   const groups = new Map<string, CellSpec[]>();
   for (const cell of cells) {
@@ -34,6 +36,7 @@ export function calibrationJobs(
     cells: group,
     efforts: group.map(effortOf),
     seed,
+    rows,
   }));
 }
 
@@ -41,7 +44,7 @@ export function calibrationJobs(
 export function* runJob(job: CalibrationJob): Generator<CellResult> {
   const [first] = job.cells;
   if (first === undefined) return;
-  const population = drawPopulation(first.population, job.seed);
+  const population = drawPopulation(first.population, job.seed, job.rows);
   for (const [index, cell] of job.cells.entries()) {
     const effort = job.efforts[index];
     if (effort !== undefined) yield simulateCell(cell, population, effort, job.seed);

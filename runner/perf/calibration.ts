@@ -17,6 +17,8 @@ export interface CalibrationOptions {
   /** Simulations of E½ among them; 0 leaves it out. */
   readonly conservative?: number;
   readonly seed?: string;
+  /** Tasks in each population, 200,000 by default. */
+  readonly populationRows?: number;
   /** Where the bundled worker is, and how many to start; without it everything runs in this thread. */
   readonly workers?: { readonly url: URL; readonly count: number };
   readonly signal?: AbortSignal;
@@ -105,10 +107,11 @@ export async function runCalibration(
 ): Promise<CalibrationResult> {
   const { size = "small", seed = "calibration-1", signal } = options;
   signal?.throwIfAborted();
-  const { simulations = DEFAULTS[size][0], conservative = DEFAULTS[size][1] } = options;
+  const { simulations = DEFAULTS[size][0], conservative = DEFAULTS[size][1], populationRows = 200_000 } = options;
   for (const [name, value, least] of [
     ["simulations", simulations, 1],
     ["conservative", conservative, 0],
+    ["populationRows", populationRows, 1],
   ] as const) {
     if (!Number.isSafeInteger(value) || value < least) {
       throw new RangeError(`Expected ${name} to be a whole number from ${least}, got ${value}`);
@@ -125,7 +128,7 @@ export async function runCalibration(
     results.set(cellName(result.cell), result);
     report({ done: results.size, total: cells.length, result });
   };
-  const jobs = calibrationJobs(cells, effortOf, seed);
+  const jobs = calibrationJobs(cells, effortOf, { seed, rows: populationRows });
   if (options.workers === undefined) await runHere(jobs, signal, take);
   else await runInWorkers(jobs, options.workers, signal, take);
   const ordered = cells.flatMap((cell) => results.get(cellName(cell)) ?? []);

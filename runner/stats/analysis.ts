@@ -124,8 +124,8 @@ export function analysePairs(pairs: readonly PlannedPair[], plan: AnalysisPlan):
     tasksThatDiffer: moments.nonZero,
     tasksNeeded: tasksNeeded(plan.alpha),
     worstCase: tasks.length === 0 ? none : worstCase(tasks, plan.alpha),
-    minimumDetectable: minimumDetectable(moments, plan.alpha),
-    toDecide: toDecide(scores, moments, plan.alpha),
+    minimumDetectable: minimumDetectable(moments, plan),
+    toDecide: toDecide(scores, moments, plan),
   };
   return { ...measured, statements: dataStatements(measured), ...decide(measured) };
 }

@@ -74,6 +74,12 @@ export function exactDifferences(tasks: readonly TaskScores[]): Differences {
   return { units: Float64Array.from(rounded), scale: STEPS, exact: false };
 }
 
+function greatestCommonDivisor(a: number, b: number): number {
+  let [x, y] = [a, b];
+  while (y !== 0) [x, y] = [y, x % y];
+  return x;
+}
+
 /** Mean, sum of squared deviations and the number of tasks outside the commonest difference. */
 export interface DifferenceMoments {
   readonly count: number;
@@ -83,6 +89,8 @@ export interface DifferenceMoments {
   /** Tasks that do not share the commonest difference. */
   readonly offModal: number;
   readonly nonZero: number;
+  /** The step of the coarsest grid that holds all differences; 0 when all are 0. */
+  readonly step: number;
 }
 
 /** Moments of differences `units[i] / scale`. The sum is exact, so a mean of 0 is 0. */
@@ -90,10 +98,13 @@ export function differenceMoments({ units, scale }: Pick<Differences, "units" | 
   const count = units.length;
   let sum = 0;
   let nonZero = 0;
+  let step = 0;
   for (let index = 0; index < count; index += 1) {
     const value = units[index] as number;
     sum += value;
-    if (value !== 0) nonZero += 1;
+    if (value === 0) continue;
+    nonZero += 1;
+    step = step === 1 ? 1 : greatestCommonDivisor(step, Math.abs(value));
   }
   const mean = count === 0 ? 0 : sum / count;
   let squares = 0;
@@ -102,7 +113,14 @@ export function differenceMoments({ units, scale }: Pick<Differences, "units" | 
     squares += deviation * deviation;
   }
   squares /= scale * scale;
-  return { count, mean: mean / scale, squares: squares < 1e-12 ? 0 : squares, offModal: offModal(units), nonZero };
+  return {
+    count,
+    mean: mean / scale,
+    squares: squares < 1e-12 ? 0 : squares,
+    offModal: offModal(units),
+    nonZero,
+    step: step / scale,
+  };
 }
 
 function offModal(units: Float64Array): number {

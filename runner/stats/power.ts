@@ -2,7 +2,9 @@ import type { Known } from "../base/unknown.ts";
 import { isUnknown, unknown } from "../base/unknown.ts";
 import type { DifferenceMoments, TaskScores } from "./differences.ts";
 import { FLOOR_BELOW, TOLERANCE } from "./floored-t.ts";
+import { normalQuantile } from "./normal.ts";
 import { meanOf } from "./pairs.ts";
+import type { AnalysisPlan } from "./plan.ts";
 import { tasksNeeded } from "./sign-flip.ts";
 import { studentQuantile } from "./student-t.ts";
 import { counted } from "./wording.ts";
@@ -16,7 +18,17 @@ export const POWER = 0.8;
 const MAX_TASKS = 100_000;
 const MAX_REPETITIONS = 10_000;
 
-/** The level that sign flips of so many tasks attain: the largest multiple of 2 / 2^n up to `alpha` (0.031 for 6 tasks at 0.05). */
+/** A design whose chance of a verdict is asked for. Differences are on the scale -1 to 1. */
+interface Design {
+  readonly tasks: number;
+  /** Deviation of the task differences. */
+  readonly deviation: number;
+  readonly offModal: number;
+  /** The step of the grid on which differences lie: 1 / repetitions for yes/no scores. */
+  readonly step: number;
+}
+
+/** The level that sign flips of so many tasks attain: the largest multiple of 2 / 2^n up to `alpha`, 0.031 for 6 tasks at 0.05. */
 function attainedLevel(tasks: number, alpha: number): number {
   if (tasks > 40) return alpha;
   const smallest = 2 ** (1 - tasks);
@@ -24,21 +36,40 @@ function attainedLevel(tasks: number, alpha: number): number {
 }
 
 /**
- * The smallest mean difference that `tasks` tasks would call different with probability 0.8, when the mean has standard error `error`: t
- * quantiles of the attained level and of the power, and not below what the floor of FT15 asks of few differing tasks.
+ * The mean m from which a signed (or randomly weighted) sum of task differences leaves 0 outside, in normal approximation:
+ * (n m - shift)^2 = z^2 (sum of squares about 0 + extra). For sign flips the shift is one step, because ties count as extreme; for E½ shift
+ * and extra are mean and variance of the pseudo-task's weight.
  */
-function detectable(tasks: number, error: number, offModal: number, alpha: number): number {
-  const level = attainedLevel(tasks, alpha);
-  const quantile = studentQuantile(1 - level / 2, tasks - 1);
-  const byError = (quantile + studentQuantile(POWER, tasks - 1)) * error;
-  if (offModal >= FLOOR_BELOW) return byError;
-  // FT15 excludes 0 only where 4 n m (1 + m) > t^2.
-  const floor = (Math.sqrt(1 + studentQuantile(1 - alpha / 2, tasks - 1) ** 2 / tasks) - 1) / 2;
-  return Math.max(byError, floor);
+function criticalMean({ tasks, deviation }: Design, alpha: number, shift: number, extra: number): number {
+  const z2 = normalQuantile(1 - alpha / 2) ** 2;
+  const a = tasks ** 2 - z2 * tasks;
+  if (a <= 0) return Number.POSITIVE_INFINITY;
+  const c = shift ** 2 - z2 * ((tasks - 1) * deviation ** 2 + extra);
+  return (tasks * shift + Math.sqrt(Math.max(0, (tasks * shift) ** 2 - a * c))) / a;
 }
 
-function standardError({ squares, count }: DifferenceMoments): number {
-  return Math.sqrt(squares / (count - 1) / count);
+/**
+ * The smallest mean difference that the plan's joint rule would call different with probability 0.8: the greatest of the critical means of
+ * its interval and of the sign-flip test, and the power's quantile of the mean above it. Simulated in docs/statistics.md.
+ */
+function detectable(design: Design, { alpha, method }: Rule): number {
+  const { tasks, deviation, offModal, step } = design;
+  const error = deviation / Math.sqrt(tasks);
+  // Without spread all signs agree, and enough tasks decide.
+  const flip = deviation === 0 ? 0 : criticalMean(design, attainedLevel(tasks, alpha), step, 0);
+  const above = studentQuantile(POWER, tasks - 1) * error;
+  if (method === "e-half-and-sign-flip") return Math.max(flip, criticalMean(design, alpha, 0.5, 0.5)) + above;
+  const quantile = studentQuantile(1 - alpha / 2, tasks - 1);
+  // FT15 excludes 0 only where 4 n m (1 + m) > t^2.
+  const floor = offModal < FLOOR_BELOW ? (Math.sqrt(1 + quantile ** 2 / tasks) - 1) / 2 : 0;
+  return Math.max(flip, quantile * error, floor) + above;
+}
+
+/** The parts of a plan that decide. */
+type Rule = Pick<AnalysisPlan, "alpha" | "method">;
+
+function designOf({ count, squares, offModal, step }: DifferenceMoments): Design {
+  return { tasks: count, deviation: Math.sqrt(squares / (count - 1)), offModal, step };
 }
 
 /** The smallest mean difference that the design would show with probability 0.8. */
@@ -77,9 +108,10 @@ function wholeFlips(count: number, alpha: number): number {
 }
 
 /** The minimum detectable effect of the design as run. */
-export function minimumDetectable(moments: DifferenceMoments, alpha: number): Known<Detectable> {
+export function minimumDetectable(moments: DifferenceMoments, rule: Rule): Known<Detectable> {
+  const { alpha } = rule;
   const needed = tasksNeeded(alpha);
-  const { count, nonZero, offModal } = moments;
+  const { count, nonZero } = moments;
   if (count < needed) {
     return unknown(
       "unavailable",
@@ -87,7 +119,7 @@ export function minimumDetectable(moments: DifferenceMoments, alpha: number): Kn
     );
   }
   if (nonZero < needed) return { difference: wholeFlips(count, alpha), basis: "whole-flips" };
-  const difference = detectable(count, standardError(moments), offModal, alpha);
+  const difference = detectable(designOf(moments), rule);
   if (difference > 1) return unknown("unavailable", "no possible effect would be decided at the observed spread");
   return { difference, basis: "observed-spread" };
 }
@@ -123,35 +155,39 @@ function firstThat(start: number, end: number, decides: (value: number) => boole
   return low;
 }
 
-function tasksToDecide(moments: DifferenceMoments, alpha: number): Known<number> {
-  const { count, mean, squares, nonZero, offModal } = moments;
-  const deviation = Math.sqrt(squares / (count - 1));
-  const needed = tasksNeeded(alpha);
+function tasksToDecide(moments: DifferenceMoments, rule: Rule): Known<number> {
+  const { count, mean, nonZero } = moments;
+  const needed = tasksNeeded(rule.alpha);
+  const design = designOf(moments);
   const decides = (tasks: number) =>
     tasks >= needed &&
     atLeast(needed, tasks, nonZero / count) >= POWER &&
-    detectable(tasks, deviation / Math.sqrt(tasks), Math.floor((offModal * tasks) / count), alpha) <= Math.abs(mean);
+    detectable({ ...design, tasks, offModal: Math.floor((design.offModal * tasks) / count) }, rule) <= Math.abs(mean);
   return (
-    firstThat(Math.max(count, 2), MAX_TASKS, decides) ??
+    firstThat(count, MAX_TASKS, decides) ??
     unknown("unavailable", `more than ${MAX_TASKS} tasks at the observed difference`)
   );
 }
 
-function repetitionsToDecide(tasks: readonly TaskScores[], moments: DifferenceMoments, alpha: number): Known<number> {
-  const { count, mean, squares, offModal } = moments;
-  const needed = tasksNeeded(alpha);
-  if (count < needed) return unknown("unavailable", `repetitions cannot make up for fewer than ${needed} tasks`);
+function repetitionsToDecide(tasks: readonly TaskScores[], moments: DifferenceMoments, rule: Rule): Known<number> {
+  const needed = tasksNeeded(rule.alpha);
+  if (moments.count < needed)
+    return unknown("unavailable", `repetitions cannot make up for fewer than ${needed} tasks`);
   const control = trialVariance(tasks, "control");
   const treatment = trialVariance(tasks, "treatment");
   if (isUnknown(control) || isUnknown(treatment)) {
     return unknown("unavailable", "one repetition does not show how much of the spread repetitions would remove");
   }
+  const design = designOf(moments);
   const byTrials = meanOf(tasks.map((task) => control / task.control.length + treatment / task.treatment.length));
-  const between = Math.max(0, squares / (count - 1) - byTrials);
-  const decides = (repetitions: number) =>
-    detectable(count, Math.sqrt((between + (control + treatment) / repetitions) / count), offModal, alpha) <=
-    Math.abs(mean);
+  const between = Math.max(0, design.deviation ** 2 - byTrials);
   const most = Math.max(...tasks.map((task) => Math.max(task.control.length, task.treatment.length)));
+  const decides = (repetitions: number) => {
+    const deviation = Math.sqrt(between + (control + treatment) / repetitions);
+    return (
+      detectable({ ...design, deviation, step: (design.step * most) / repetitions }, rule) <= Math.abs(moments.mean)
+    );
+  };
   return (
     firstThat(most, MAX_REPETITIONS, decides) ??
     unknown(
@@ -165,7 +201,7 @@ function repetitionsToDecide(tasks: readonly TaskScores[], moments: DifferenceMo
  * How many tasks (at the same repetitions) or repetitions (at the same tasks) would give a verdict with probability 0.8, if the mean
  * difference, its spread and the share of differing tasks stayed as observed. An estimate from the same data, not a promise.
  */
-export function toDecide(tasks: readonly TaskScores[], moments: DifferenceMoments, alpha: number): ToDecide {
+export function toDecide(tasks: readonly TaskScores[], moments: DifferenceMoments, rule: Rule): ToDecide {
   if (moments.count < 2) {
     const none = unknown("unavailable", moments.count === 0 ? NOTHING : "one task shows no spread between tasks");
     return { tasks: none, repetitions: none };
@@ -174,5 +210,5 @@ export function toDecide(tasks: readonly TaskScores[], moments: DifferenceMoment
     const none = unknown("unavailable", "the observed difference is 0, so no number would decide");
     return { tasks: none, repetitions: none };
   }
-  return { tasks: tasksToDecide(moments, alpha), repetitions: repetitionsToDecide(tasks, moments, alpha) };
+  return { tasks: tasksToDecide(moments, rule), repetitions: repetitionsToDecide(tasks, moments, rule) };
 }

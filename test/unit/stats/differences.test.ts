@@ -31,6 +31,7 @@ test("equal tasks reached through different repetition counts share one differen
     squares: expect.closeTo(8 / 27, 12),
     offModal: 1,
     nonZero: 3,
+    step: expect.closeTo(1 / 3, 14),
   });
 });
 
@@ -56,7 +57,14 @@ test("large amounts keep every unit", () => {
 });
 
 test("no task gives empty moments", () => {
-  expect(differenceMoments(exactDifferences([]))).toEqual({ count: 0, mean: 0, squares: 0, offModal: 0, nonZero: 0 });
+  expect(differenceMoments(exactDifferences([]))).toEqual({
+    count: 0,
+    mean: 0,
+    squares: 0,
+    offModal: 0,
+    nonZero: 0,
+    step: 0,
+  });
 });
 
 test("missing and unusable scores are refused with the task and the value", () => {
