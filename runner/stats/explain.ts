@@ -14,7 +14,7 @@ const INTERVAL: Readonly<Record<AnalysisPlan["method"], string>> = {
   "ft15-and-sign-flip":
     "The interval is FT15: a t interval over task differences that is widened while fewer than 15 tasks lie outside the commonest difference, because there the spread seen says too little. Simulated with 5 to 130 tasks it covered the true difference in at least 94 % of the runs of every cell of its grid (docs/statistics.md).",
   "e-half-and-sign-flip":
-    "The interval is E½: a Bayesian bootstrap over tasks with half a pseudo-task at the end of the scale, which also holds when a few tasks may collapse completely. Simulated with 5 to 130 tasks it covered the true difference in at least 95 % of the runs of every cell of its grid (docs/statistics.md).",
+    "The interval is E½: a Bayesian bootstrap over tasks with half a pseudo-task at the end of the scale, which also holds when a few tasks may collapse completely. Simulated with 5 to 130 tasks it covered the true difference in at least 94 % of the runs of every cell of its grid (docs/statistics.md).",
 };
 
 /** What the plan's method is and why it holds for few tasks. */

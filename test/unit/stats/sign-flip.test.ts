@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../../runner/base/random.ts";
-import { mcnemarExact, signFlipTest, tasksNeeded } from "../../../runner/stats/sign-flip.ts";
+import { mcnemarExact } from "../../../runner/stats/mcnemar.ts";
+import { signFlipTest, tasksNeeded } from "../../../runner/stats/sign-flip.ts";
 
 const random = () => seededRandom("sign-flip");
 const flip = (values: readonly number[], options = {}) => signFlipTest(Float64Array.from(values), random(), options);
