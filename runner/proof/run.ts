@@ -1,0 +1,240 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { writeDurably } from "../base/durable.ts";
+import { RunnerError } from "../base/errors.ts";
+import { AsyncStack } from "../base/stack.ts";
+import { type Ledger, openLedger } from "../evidence/ledger.ts";
+import { type ObjectStore, openStore } from "../evidence/store.ts";
+import type { Call, Outcome } from "./call.ts";
+import { type CallLog, openCallLog } from "./call-log.ts";
+import { readKeys } from "./config.ts";
+import { graceAfterAbort, interrupted } from "./interruption.ts";
+import { type Judged, judgedOf } from "./judged.ts";
+import { pretty, readRecord, takeOutputFolder } from "./output-folder.ts";
+import { type Progress, startProgress } from "./progress.ts";
+import type { EvaluatorSource } from "./project.ts";
+import type { Unit } from "./protocol.ts";
+import { makeRedactor } from "./redact.ts";
+import { FILES, type PreparedRun, recordPath } from "./request.ts";
+import { type RunSummary, writeResults, writeSummary } from "./results.ts";
+import { schedule } from "./schedule.ts";
+import { type Sealed, sealRun } from "./seal.ts";
+import { makeTally, type RoleTally, type Tally } from "./tally.ts";
+import type { ProofRecord, Role } from "./terms.ts";
+import { type Abortable, liveTransport, recorded } from "./transport.ts";
+import { unitWork } from "./unit-work.ts";
+
+/** The world of a run. */
+export interface RunWorld {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly signal: AbortSignal;
+  readonly say: (line: string) => void;
+  readonly interactive: boolean;
+  readonly source: EvaluatorSource;
+  /** Wall time as ISO 8601. */
+  readonly wall: () => string;
+  /** Numbers in [0, 1) for the jitter of waits. */
+  readonly uniform: () => number;
+  /** First bound of the wait after a transport failure, in milliseconds. */
+  readonly firstWaitMs: number;
+  /** How long calls under way may still arrive after an interruption, in milliseconds. */
+  readonly graceMs: number;
+}
+
+export interface RunResult {
+  readonly summary: RunSummary;
+  readonly calls: Partial<Record<Role, RoleTally>>;
+  readonly sealed: Sealed;
+  /** Calls made by this process, and calls whose replies were there from before. */
+  readonly made: number;
+  readonly found: number;
+}
+
+/** A run that holds its output folder. */
+interface OpenRun {
+  readonly run: PreparedRun;
+  readonly world: RunWorld;
+  readonly keys: ReadonlyMap<Role, string>;
+  readonly store: ObjectStore;
+  readonly log: CallLog;
+  readonly ledger: Ledger;
+  readonly tally: Tally;
+  readonly judged: Map<string, Judged>;
+  readonly count: { made: number; found: number };
+}
+
+/**
+ * Runs a prepared benchmark to its end and seals it. Interrupted or stopped, it keeps every completed call and writes a summary that shows no
+ * score for what is incomplete; `--resume` goes on from there.
+ * @throws RunnerError `INTERRUPTED`, or whatever stopped the run.
+ */
+export async function executeRun(run: PreparedRun, world: RunWorld): Promise<RunResult> {
+  const { output } = run.request;
+  const keys = run.cassette === null ? readKeys(run.config, world.env) : new Map<Role, string>();
+  const stack = new AsyncStack();
+  try {
+    if (run.cassette !== null) stack.use(run.cassette);
+    stack.use(await takeOutputFolder(run));
+    const store = await openStore(output);
+    const log = stack.use(await openCallLog(join(output, FILES.calls)));
+    if (log.tornBytes > 0)
+      world.say(`The run before broke off inside a reply (${log.tornBytes} bytes); that call is made again.`);
+    const ledger = stack.use(await openLedger(join(output, FILES.ledger)));
+    const open: OpenRun = {
+      run,
+      world,
+      keys,
+      store,
+      log,
+      ledger,
+      tally: makeTally(run.config, run.cassette !== null),
+      judged: new Map(),
+      count: { made: 0, found: 0 },
+    };
+    const pending = await readSealed(open);
+    await ledger.append({
+      type: "session",
+      at: world.wall(),
+      concurrency: run.request.concurrency,
+      sealedRecords: open.judged.size,
+      loggedCalls: log.known,
+    });
+    await writeSummary(run, open.judged);
+    if (pending.length > 0) await makeRecords(open, pending);
+    return await complete(open, stack);
+  } finally {
+    await stack.disposeAsync();
+  }
+}
+
+/** Reads the records that are there and gives the units that have none. */
+async function readSealed(open: OpenRun): Promise<Unit[]> {
+  const pending: Unit[] = [];
+  for (const unit of open.run.units) {
+    const record = await readRecord(open.run, unit.key);
+    if (record === null) {
+      pending.push(unit);
+      continue;
+    }
+    open.judged.set(unit.key, judgedOf(record));
+    open.tally.addRecord(record);
+    open.count.found += callsOf(record);
+  }
+  return pending;
+}
+
+function callsOf(record: ProofRecord): number {
+  const graded = record.verifier_trials.filter((trial) => trial.meta !== undefined && trial.meta.response !== null);
+  return (record.policy_response === undefined ? 0 : 1) + record.verifier_trials.length + graded.length;
+}
+
+async function makeRecords(open: OpenRun, pending: readonly Unit[]): Promise<void> {
+  const { run, world, judged, tally, store } = open;
+  await using transport = await openTransport(open);
+  using progress = progressOf(open);
+  using _grace = graceAfterAbort(world, transport);
+  const context = {
+    protocol: run.protocol,
+    ask: checkpointed(open, transport, progress),
+    store,
+    onReply: tally.addReply,
+    onSpared: progress.spared,
+    keep: async (record: ProofRecord): Promise<void> => {
+      await writeDurably(recordPath(run.request.output, record.record_key), pretty(record));
+      judged.set(record.record_key, judgedOf(record));
+    },
+  };
+  try {
+    await schedule(works(pending, context), {
+      concurrency: run.request.concurrency,
+      signal: world.signal,
+      onFailure: (thrown) => transport.abort(thrown instanceof Error ? thrown : new Error(String(thrown))),
+    });
+    if (judged.size < run.units.length) throw interrupted(judged.size, run.units.length);
+  } catch (thrown) {
+    await writeResults(run, judged);
+    await writeSummary(run, judged);
+    // A call that the interruption cut off fails in its own words; the run says what happened to the run.
+    throw world.signal.aborted ? interrupted(judged.size, run.units.length) : thrown;
+  }
+}
+
+function* works(pending: readonly Unit[], context: Parameters<typeof unitWork>[0]) {
+  for (const unit of pending) yield unitWork(context, unit);
+}
+
+async function openTransport({ run, world, keys }: OpenRun): Promise<Abortable> {
+  if (run.cassette !== null) {
+    // The run's own stack closes the cassette.
+    return { ask: run.cassette.ask, abort: () => undefined, [Symbol.asyncDispose]: async () => undefined };
+  }
+  const { concurrency, record } = run.request;
+  const { uniform, firstWaitMs } = world;
+  const redactor = makeRedactor(keys.values());
+  const live = liveTransport({ config: run.config, keys, concurrency, redactor, uniform, firstWaitMs });
+  return record === null ? live : recorded(record, live);
+}
+
+function progressOf({ run, world, judged, tally, count }: OpenRun): Progress {
+  const progress = startProgress({
+    budget: run.budget,
+    records: () => ({ done: judged.size, all: run.units.length }),
+    tally,
+    say: world.say,
+    interactive: world.interactive,
+    nowMs: () => performance.now(),
+  });
+  const { policy_calls, verifier_calls_max, meta_calls_max } = run.budget;
+  const perRecord = (policy_calls + verifier_calls_max + meta_calls_max) / run.units.length;
+  progress.spared(judged.size * perRecord - count.found);
+  for (let call = 0; call < count.found; call += 1) progress.called(false);
+  return progress;
+}
+
+/** Asks, and lets nobody use a reply before it is on disk; a reply that is there already is not asked for again. */
+function checkpointed({ run, log, count }: OpenRun, transport: Abortable, progress: Progress) {
+  return async (call: Call): Promise<Outcome> => {
+    const before = await log.find(call.id);
+    if (before !== undefined) {
+      if (before.request !== call.digest) throw foreignCall(call, run.request.output);
+      count.found += 1;
+      progress.called(false);
+      return before.outcome;
+    }
+    const outcome = await transport.ask(call);
+    await log.append({ call: call.id, request: call.digest, outcome });
+    count.made += 1;
+    progress.called(true);
+    return outcome;
+  };
+}
+
+function foreignCall(call: Call, output: string): RunnerError {
+  const place = join(output, FILES.calls);
+  return new RunnerError("integrity", "CALL_FOREIGN", `${place} holds another request under the name ${call.id}`, {
+    hint: "The file was replaced. Start anew in another folder.",
+  });
+}
+
+async function complete(open: OpenRun, stack: AsyncStack): Promise<RunResult> {
+  const { run, world, judged, tally, ledger, store, keys, count } = open;
+  await writeResults(run, judged);
+  const summary = await writeSummary(run, judged);
+  const calls = tally.result();
+  const secrets = [...keys.values()];
+  const sealed = await sealRun({
+    run,
+    source: world.source,
+    wall: world.wall,
+    ledger,
+    store,
+    summary,
+    calls,
+    judged,
+    secrets,
+  });
+  // Every reply is in the store and every record sealed: the log has done its work.
+  await stack.disposeAsync();
+  await rm(join(run.request.output, FILES.calls), { force: true });
+  return { summary, calls, sealed, ...count };
+}
