@@ -7,6 +7,7 @@ compares them with what is committed.
 FAMILIES = (
     "negative_control", "integer_matrix", "lattice", "graph_colouring", "direction_ledger", "polynomial_map",
     "resultant", "discrete_log", "factorisation", "linear_recurrence", "box_search",
+    "satisfiability", "independent_set",
 )
 
 # Further shared folders of a family, the same names on both sides and no common code.
@@ -54,4 +55,7 @@ COMMITTED = (
     ("linear-recurrence-02", "linear_recurrence", "closed-1", {"determined": True}),
     ("cubic-box-search-01", "box_search", "empty-1", {"empty": True}),
     ("cubic-box-search-02", "box_search", "some-1", {"empty": False}),
+    ("satisfiability-01", "satisfiability", "unsat-1", {"satisfiable": False}),
+    ("satisfiability-02", "satisfiability", "sat-1", {"satisfiable": True}),
+    ("independent-set-01", "independent_set", "set-1", {}),
 )
