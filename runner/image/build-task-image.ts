@@ -63,6 +63,35 @@ export interface TaskImage {
  * long (`BUILD_TIMEOUT`), a full disk (`DISK_FULL`) or an interruption.
  */
 export async function buildTaskImage(options: BuildTaskImageOptions): Promise<TaskImage> {
+  const { docker } = options;
+  const { dockerfile, source, uses, resolved, known, there } = await identify(options);
+  if (there !== undefined) return { ...known, imageId: there, cached: true };
+  const text = await preparedDockerfile(options, dockerfile, uses, resolved);
+  const labels = { ...options.labels, [INPUT_LABEL]: known.inputDigest };
+  await runBuild(options, {
+    context: known.context,
+    text,
+    tag: known.tag,
+    labels,
+    buildKit: needsBuildKit(dockerfile),
+    what: `building ${source}`,
+  });
+  const imageId = await findByInput(docker, known.tag, known.inputDigest);
+  if (imageId !== undefined) return { ...known, imageId, cached: false };
+  throw new RunnerError("environment", "BUILD_LOST", `${source} was built, but the engine has no image ${known.tag}`, {
+    hint: "See whether something removes images on this machine, then try again.",
+  });
+}
+
+/** What {@link buildTaskImage} would give, without building anything: the id is null when the engine does not have it. */
+export async function findTaskImage(
+  options: BuildTaskImageOptions,
+): Promise<Pick<TaskImage, "inputDigest" | "replaced"> & { readonly imageId: Digest | null }> {
+  const { known, there } = await identify(options);
+  return { inputDigest: known.inputDigest, replaced: known.replaced, imageId: there ?? null };
+}
+
+async function identify(options: BuildTaskImageOptions) {
   const { docker, contextFolder } = options;
   const context = await readContext(contextFolder, options.dockerfileName);
   const source = `${contextFolder}/${context.dockerfileName}`;
@@ -87,22 +116,7 @@ export async function buildTaskImage(options: BuildTaskImageOptions): Promise<Ta
   const replaced = bases.flatMap((base) => base.replaced ?? []);
   const known = { inputDigest, tag, bases, replaced, context };
   const there = await findByInput(docker, tag, inputDigest);
-  if (there !== undefined) return { ...known, imageId: there, cached: true };
-  const text = await preparedDockerfile(options, dockerfile, uses, resolved);
-  const labels = { ...options.labels, [INPUT_LABEL]: inputDigest };
-  await runBuild(options, {
-    context,
-    text,
-    tag,
-    labels,
-    buildKit: needsBuildKit(dockerfile),
-    what: `building ${source}`,
-  });
-  const imageId = await findByInput(docker, tag, inputDigest);
-  if (imageId !== undefined) return { ...known, imageId, cached: false };
-  throw new RunnerError("environment", "BUILD_LOST", `${source} was built, but the engine has no image ${tag}`, {
-    hint: "See whether something removes images on this machine, then try again.",
-  });
+  return { dockerfile, source, uses, resolved, known, there };
 }
 
 async function findByInput(docker: Docker, tag: string, inputDigest: Digest): Promise<Digest | undefined> {

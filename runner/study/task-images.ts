@@ -2,7 +2,12 @@ import { join } from "node:path";
 import { type Digest, digestJson, isDigest } from "../base/digest.ts";
 import { RunnerError } from "../base/errors.ts";
 import type { Engine } from "../docker/engine.ts";
-import { type BuildNetwork, buildTaskImage } from "../image/build-task-image.ts";
+import {
+  type BuildNetwork,
+  type BuildTaskImageOptions,
+  buildTaskImage,
+  findTaskImage,
+} from "../image/build-task-image.ts";
 import { findHostCa, type HostCa } from "../image/host-ca.ts";
 import type { ImageMap, ReplacedImage } from "../image/image-map.ts";
 import { type ImagesLock, readLock } from "../image/lock.ts";
@@ -27,8 +32,18 @@ export interface OwnImages {
   readonly hostCa: HostCa | null;
 }
 
+/** An image that a task needs: resolved, or known by its inputs alone because nothing was to be built. */
+export type TaskImageState = ResolvedImage | (Omit<ResolvedImage, "id"> & { readonly id: null });
+
+/** A task's images as far as they are known without building. */
+export interface PlannedImages {
+  readonly environment: TaskImageState;
+  readonly verifiers: readonly (TaskImageState | null)[];
+  readonly replaced: readonly ReplacedImage[];
+}
+
 /** A task's images, resolved to ids once for a run. */
-export interface PreparedTask {
+export interface PreparedTask extends PlannedImages {
   readonly environment: ResolvedImage;
   /** One per step; null where the verifier is shared. */
   readonly verifiers: readonly (ResolvedImage | null)[];
@@ -89,16 +104,42 @@ export async function prepareTask(
   report: (line: string) => void,
   signal: AbortSignal,
 ): Promise<PreparedTask> {
+  const { environment, verifiers, replaced } = await planImages(settings, own, engine, task, report, signal, true);
+  return {
+    environment: requireBuilt(environment),
+    verifiers: verifiers.map((image) => image && requireBuilt(image)),
+    replaced,
+  };
+}
+
+function requireBuilt(image: TaskImageState): ResolvedImage {
+  const { id } = image;
+  if (id === null)
+    throw new RunnerError("environment", "IMAGE_MISSING", `the image with inputs ${image.inputDigest} was not built`);
+  return { ...image, id };
+}
+
+/** Identifies a task's images by their inputs; with `build` those that the engine lacks are built, otherwise their ids are null. */
+export async function planImages(
+  settings: ImageSettings,
+  own: OwnImages,
+  engine: Engine,
+  task: Task,
+  report: (line: string) => void,
+  signal: AbortSignal,
+  build: boolean,
+): Promise<PlannedImages> {
   const replaced: ReplacedImage[] = [];
-  const resolved = new Map<string, Promise<ResolvedImage>>();
-  const resolve = (environment: EnvironmentSpec): Promise<ResolvedImage> => {
+  const resolved = new Map<string, Promise<TaskImageState>>();
+  const resolve = (environment: EnvironmentSpec): Promise<TaskImageState> => {
     const key = digestJson(environment.image);
-    const known = resolved.get(key) ?? resolveEnvironment(settings, own, engine, environment, replaced, report, signal);
+    const known =
+      resolved.get(key) ?? resolveEnvironment(settings, own, engine, environment, replaced, report, signal, build);
     resolved.set(key, known);
     return known;
   };
   const environment = await resolve(task.environment);
-  const verifiers: (ResolvedImage | null)[] = [];
+  const verifiers: (TaskImageState | null)[] = [];
   for (const step of task.steps) {
     verifiers.push(step.verifier.environment === null ? null : await resolve(step.verifier.environment));
   }
@@ -113,7 +154,8 @@ async function resolveEnvironment(
   replaced: ReplacedImage[],
   report: (line: string) => void,
   signal: AbortSignal,
-): Promise<ResolvedImage> {
+  build: boolean,
+): Promise<TaskImageState> {
   const { docker } = engine;
   const { image } = environment;
   const common = { docker, maps: settings.maps, lock: own.lock, report, signal };
@@ -130,7 +172,7 @@ async function resolveEnvironment(
   if (image.kind !== "dockerfile") {
     throw new RunnerError("input", "ENVIRONMENT_MISSING", "the task names no image and has no Dockerfile");
   }
-  const built = await buildTaskImage({
+  const options: BuildTaskImageOptions = {
     ...common,
     contextFolder: image.context,
     network: settings.buildNetwork,
@@ -138,9 +180,11 @@ async function resolveEnvironment(
     stateFolder: stateDirOf(settings.projectRoot),
     timeoutMs: Math.ceil(environment.buildTimeoutMicros / 1000),
     env: settings.env,
-  });
-  replaced.push(...built.replaced);
-  return describeImage(engine, built.imageId, built.inputDigest);
+  };
+  const made = build ? await buildTaskImage(options) : await findTaskImage(options);
+  replaced.push(...made.replaced);
+  if (made.imageId === null) return { id: null, inputDigest: made.inputDigest, env: [], workdir: "/" };
+  return describeImage(engine, made.imageId, made.inputDigest);
 }
 
 async function describeImage(engine: Engine, id: Digest, inputDigest: Digest): Promise<ResolvedImage> {
@@ -151,7 +195,7 @@ async function describeImage(engine: Engine, id: Digest, inputDigest: Digest): P
 }
 
 /** What a validation of a task proves something about: its own parts and the inputs of its images. */
-export function oracleParts(digests: TaskDigests, prepared: PreparedTask): OracleParts {
+export function oracleParts(digests: TaskDigests, prepared: PlannedImages): OracleParts {
   return {
     contract: digests.contract,
     verifier: digests.verifier,

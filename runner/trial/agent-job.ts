@@ -72,7 +72,8 @@ function modelJob(
     yield { path: AGENT_HOME.slice(1), type: "directory", mode: 0o777 };
     for (const { path, content } of launch.files) yield { path: path.slice(1), type: "file", mode: 0o644, content };
   }
-  return { files, job: { argv: launch.argv, env: toLines(launch.env), user: step.agent.user } };
+  const job = { argv: launch.argv, env: toLines(launch.env), user: step.agent.user, explainExit: agent.explainExit };
+  return { files, job };
 }
 
 function toLines(env: Readonly<Record<string, string>>): string[] {

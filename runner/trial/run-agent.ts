@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ExitMeaning } from "../agent/model-agent.ts";
 import type { Container } from "../docker/container.ts";
 import { startDeadline } from "./deadline.ts";
 import type { GatewayLink, GatewayTrouble } from "./gateway-link.ts";
@@ -12,6 +13,8 @@ export interface AgentJob {
   readonly env: readonly string[];
   /** null: the image's user. */
   readonly user: string | null;
+  /** What an exit code of this agent means; absent: 0 is a good end, everything else a crash. */
+  readonly explainExit?: (exitCode: number) => ExitMeaning;
 }
 
 /** Which limits end the agent. */
@@ -100,13 +103,13 @@ export async function runAgent(
   signal.throwIfAborted();
   const output = { stdout: await stdout.finish(), stderr: await stderr.finish() };
   return {
-    end: describeEnd(stop, limits),
+    end: describeEnd(stop, limits, job),
     output,
     trouble: stop.why === "trouble" ? stop.trouble : (link?.trouble() ?? null),
   };
 }
 
-function describeEnd(stop: Stop, limits: AgentLimits): AgentEnd {
+function describeEnd(stop: Stop, limits: AgentLimits, job: AgentJob): AgentEnd {
   switch (stop.why) {
     case "timeout":
       return {
@@ -129,14 +132,17 @@ function describeEnd(stop: Stop, limits: AgentLimits): AgentEnd {
           }
         : { by: "crash", exitCode: null, detail: `ended because of the gateway's ${stop.trouble.notice}` };
     case "ended":
-      if (stop.died !== null) return { by: "crash", exitCode: null, detail: stop.died };
-      if (stop.exitCode === 0) return { by: "self", exitCode: 0, detail: null };
-      return {
-        by: "crash",
-        exitCode: stop.exitCode,
-        detail: `the agent ended with exit code ${stop.exitCode ?? "unknown"}`,
-      };
+      return stop.died === null ? describeExit(stop.exitCode, job) : { by: "crash", exitCode: null, detail: stop.died };
   }
+}
+
+function describeExit(exitCode: number | null, job: AgentJob): AgentEnd {
+  if (exitCode !== null && job.explainExit !== undefined) {
+    const { kind, detail } = job.explainExit(exitCode);
+    return { by: kind === "self" ? "self" : "crash", exitCode, detail };
+  }
+  if (exitCode === 0) return { by: "self", exitCode, detail: null };
+  return { by: "crash", exitCode, detail: `the agent ended with exit code ${exitCode ?? "unknown"}` };
 }
 
 async function watchStorage(container: Container, limit: number, signal: AbortSignal): Promise<Stop> {
