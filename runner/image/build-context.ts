@@ -8,6 +8,8 @@ import { parseDockerIgnore } from "./docker-ignore.ts";
 import { tarStream } from "./tar-writer.ts";
 import { SOURCE_EPOCH } from "./write-layer.ts";
 
+const IGNORE_FILE = ".dockerignore";
+
 /** One entry of a build context. Owners, times and mode bits beyond the owner's execute bit do not count. */
 export interface ContextEntry {
   readonly path: string;
@@ -42,7 +44,7 @@ export async function readContext(root: string, dockerfileName = "Dockerfile"): 
     });
   }
   const own = await readText(join(root, `${dockerfileName}.dockerignore`));
-  const ignored = parseDockerIgnore(own ?? (await readText(join(root, ".dockerignore"))) ?? "");
+  const ignored = parseDockerIgnore(own ?? (await readText(join(root, IGNORE_FILE))) ?? "");
   const entries = await walk(root, "", ignored);
   entries.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
   return { root, entries, digest: digestJson(entries), dockerfile, dockerfileName };
@@ -98,7 +100,12 @@ export function contextArchive(context: BuildContext, dockerfile: string): Reada
         await write({ ...fixed, name, mode: entry.executable ? 0o755 : 0o644, size: entry.bytes }, body);
       }
     }
-    if (!sent) await write({ ...fixed, name: context.dockerfileName, mode: 0o644 }, text);
+    if (sent) return;
+    await write({ ...fixed, name: context.dockerfileName, mode: 0o644 }, text);
+    if (context.entries.some((entry) => entry.path === IGNORE_FILE)) return;
+    // The engine removes the Dockerfile from the context only where an ignore file in the context names it.
+    const ignored = Buffer.from(`${IGNORE_FILE}\n${context.dockerfileName}\n`);
+    await write({ ...fixed, name: IGNORE_FILE, mode: 0o644 }, ignored);
   });
 }
 

@@ -23,7 +23,7 @@ export interface BuildImagesOptions {
   readonly stateFolder?: string;
   /** Which images; default all. What they need is built as well. */
   readonly names?: readonly string[];
-  /** Builds again what is there already. */
+  /** Builds the named images again (without names: all), also when they are there; what they need is still found. */
   readonly force?: boolean;
   /** Takes the place of `images/pins.json`. */
   readonly pins?: Pins;
@@ -90,7 +90,8 @@ export async function buildImages(options: BuildImagesOptions): Promise<BuildIma
     const builder = recipe.kind === "layer" && recipe.build !== null ? (parents[recipe.build.in] ?? null) : null;
     const inputs = await recipeInputs(projectRoot, recipe, pins, digests);
     const pinned = pinnedPackages(pins, recipe.name);
-    if (options.force !== true) {
+    const again = options.force === true && (names?.includes(recipe.name) ?? true);
+    if (!again) {
       const found = await findBuilt(docker, lock, recipe, inputs.inputDigest, parent, builder, pinned);
       if (found !== undefined) {
         outcome.cached.push(recipe.name);
