@@ -267,6 +267,6 @@ function hasValue(row: ScoreRow): boolean {
 
 function draw(options: Plot.PlotOptions): string {
   const { document } = parseHTML("<!doctype html><html><body></body></html>");
-  const style = { fontSize: "12px", background: "transparent", overflow: "visible" };
-  return Plot.plot({ width: 680, marginBottom: 42, ...options, style, document }).outerHTML;
+  const style = { fontSize: "13px", background: "transparent", overflow: "visible" };
+  return Plot.plot({ width: 560, marginBottom: 44, ...options, style, document }).outerHTML;
 }

@@ -50,7 +50,8 @@ export async function sealRun(input: SealInput): Promise<Sealed> {
   const { request } = run;
   const retries = Object.values(calls).reduce((sum, tally) => sum + tally.transport_retries, 0);
   const notes = cautions(request.task, run.modelSource, retries);
-  const judged = [...input.judged.values()];
+  // In the order of the data, since calls complete in any order.
+  const judged = run.units.flatMap(({ key }) => input.judged.get(key) ?? []);
   const exported = await writeExports(request.output, request.exports, {
     run,
     summary,
