@@ -22,8 +22,8 @@ export type VerdictReading =
   | { readonly state: "invalid"; readonly detail: string };
 
 /**
- * Reads the optional `/logs/verifier/verdict.json` strictly: ids are unique, and `failed` is the first check that did not pass. It explains a
- * reward and never replaces one.
+ * Reads the optional `/logs/verifier/verdict.json` strictly: ids are unique, and `failed` is null or names a check that did not pass
+ * (null beside failed checks means that they only inform). It explains a reward and never replaces one.
  */
 export function readVerdict(bytes: Uint8Array | null): VerdictReading {
   if (bytes === null) return { state: "absent" };
@@ -38,12 +38,12 @@ export function readVerdict(bytes: Uint8Array | null): VerdictReading {
     const twice = ids.find((id, index) => ids.indexOf(id) !== index);
     if (twice !== undefined)
       return { state: "invalid", detail: `verdict.json: the check ${JSON.stringify(twice)} is there twice` };
-    const first = verdict.checks.find((entry) => !entry.passed)?.id ?? null;
-    if (first !== verdict.failed) {
-      const seen = JSON.stringify(verdict.failed);
+    const named = verdict.checks.find((entry) => entry.id === verdict.failed);
+    if (verdict.failed !== null && named?.passed !== false) {
+      const seen = named === undefined ? "is not among the checks" : "passed";
       return {
         state: "invalid",
-        detail: `verdict.json: failed is ${seen}, and the first failed check is ${JSON.stringify(first)}`,
+        detail: `verdict.json: failed names the check ${JSON.stringify(verdict.failed)}, which ${seen}`,
       };
     }
     return { state: "valid", verdict };

@@ -95,7 +95,11 @@ function checkPaths(task: Task, step: Step, files: readonly TaskFile[]): readonl
   return pathsIn(step.instruction).flatMap((path): readonly Found[] => {
     const name = posix.basename(path);
     const isFile = name.includes(".") && path.startsWith("/app/");
-    const known = names.has(name) || outputs.has(path) || [...recipes, ...written].some((text) => text.includes(name));
+    const known =
+      names.has(name) ||
+      name === posix.basename(task.submission?.path ?? "") ||
+      outputs.has(path) ||
+      [...recipes, ...written].some((text) => text.includes(name));
     if (!isFile || known) return [];
     return [
       {

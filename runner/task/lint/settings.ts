@@ -71,8 +71,9 @@ function checkHealthcheck(file: string, key: string, check: Healthcheck, files: 
     .find((entry) => entry.role === "environment" && entry.relative === "Dockerfile")
     ?.bytes.toString("utf8");
   const known =
-    recipe !== undefined &&
-    (recipe.includes(tool ?? "") || (tool === "curl" && recipe.includes("jacobian-runner/workbench")));
+    recipe === undefined ||
+    recipe.includes(tool ?? "") ||
+    (tool === "curl" && recipe.includes("jacobian-runner/workbench"));
   if (tool === undefined || known) return [];
   const message = `${key} needs ${tool}, and the Dockerfile does not install it: the check may never succeed`;
   return [
