@@ -136,8 +136,6 @@ export class Gateway {
   /** Completes the evidence and says `finished`. Returns false when the evidence had failed. */
   async finish(): Promise<boolean> {
     await this.agentEnded();
-    await this.#mcp[Symbol.asyncDispose]();
-    await this.#provider?.[Symbol.asyncDispose]();
     const cassette = this.#recorder?.cassette();
     if (cassette) this.#evidence.file("cassette.json", `${JSON.stringify(cassette, null, 2)}\n`);
     this.#evidence.emit({ type: "phase", phase: "finish" });

@@ -1,12 +1,12 @@
 import { rootCertificates } from "node:tls";
-import { Agent, request as upstreamRequest } from "undici";
 import { messageOf } from "../base/errors.ts";
 import type { ModelApi } from "../base/formats/common.ts";
 import type { GatewayModel } from "../base/formats/gateway-config.ts";
 import { MODEL_PATHS } from "../base/formats/model-paths.ts";
-import { forwardedHeaders, type HeaderList, headerPairs, headerValue } from "./headers.ts";
+import { forwardedHeaders, type HeaderList, headerValue } from "./headers.ts";
 import type { Provider } from "./provider.ts";
 import { redactStream, secretForms } from "./secrets.ts";
+import { askUpstream } from "./upstream.ts";
 
 /** The agent's headers that a provider needs; its own credentials and everything else stay behind. */
 const PASSED = ["content-type", "accept", "user-agent", "anthropic-version", "anthropic-beta", "openai-beta"];
@@ -15,34 +15,27 @@ const PASSED = ["content-type", "accept", "user-agent", "anthropic-version", "an
 export function liveProvider(model: GatewayModel): Provider {
   const base = (model.baseUrl ?? "").replace(/\/+$/, "");
   const secrets = secretForms(model.apiKey);
-  const agent = new Agent({
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: { timeout: 30_000, ...(model.caPem === null ? {} : { ca: [...rootCertificates, model.caPem] }) },
-  });
+  const ca = model.caPem === null ? undefined : [...rootCertificates, model.caPem];
   return {
     source: "live",
     served: () => null,
-    [Symbol.asyncDispose]: () => agent.destroy(),
     async ask({ api, search, headers, bytes, signal }) {
       try {
-        const upstream = await upstreamRequest(`${base}${MODEL_PATHS[api]}${search}`, {
+        const {
+          status,
+          headers: answered,
+          chunks,
+        } = await askUpstream({
+          url: new URL(`${base}${MODEL_PATHS[api]}${search}`),
           method: "POST",
-          headers: outgoing(api, headers, model.apiKey).flat(),
+          headers: outgoing(api, headers, model.apiKey),
           body: bytes,
-          dispatcher: agent,
           signal,
-          responseHeaders: "raw",
+          ca,
         });
-        return {
-          status: upstream.statusCode,
-          // Redaction can change the length, and the connection's framing says it anyway.
-          headers: forwardedHeaders(headerPairs(upstream.headers as unknown as string[]), [
-            "content-length",
-            "set-cookie",
-          ]),
-          chunks: redactStream(upstream.body, secrets),
-        };
+        // Redaction can change the length, and the connection's framing says it anyway.
+        const kept = forwardedHeaders(answered, ["content-length", "set-cookie"]);
+        return { status, headers: kept, chunks: redactStream(chunks, secrets) };
       } catch (thrown) {
         return { cause: "unreachable", detail: messageOf(thrown) || String(thrown), requestDigest: null };
       }

@@ -1,6 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Agent, request as upstreamRequest } from "undici";
 import { messageOf } from "../base/errors.ts";
 import { readMcpFrame } from "../base/formats/mcp-messages.ts";
 import type { Ended } from "../base/formats/trace-events.ts";
@@ -11,6 +10,7 @@ import { forwardedHeaders, headerPairs, headerValue, recordedHeaders } from "./h
 import { readBody } from "./read-body.ts";
 import type { Session } from "./session.ts";
 import { SseFrameSplitter } from "./sse-frames.ts";
+import { askUpstream } from "./upstream.ts";
 
 type Refusal = "control" | "closed" | "method" | "too-large" | "budget";
 
@@ -18,16 +18,9 @@ type Refusal = "control" | "closed" | "method" | "too-large" | "budget";
 export class McpRoute {
   readonly #session: Session;
   readonly #tracker = new CallTracker();
-  // One connection a request: a server that closes an idle connection just as a call goes out must not look like a failed call, and a call
-  // is never sent twice. No timeout here is shorter than the study's.
-  readonly #agent = new Agent({ pipelining: 0, headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 30_000 } });
 
   constructor(session: Session) {
     this.#session = session;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#agent.destroy();
   }
 
   async handle(request: IncomingMessage, response: ServerResponse, search: string): Promise<void> {
@@ -94,22 +87,21 @@ export class McpRoute {
     let detail: string | null = null;
     try {
       const forwarded = forwardedHeaders(headers, ["host", "content-length", "expect", "accept-encoding"]);
-      const upstream = await upstreamRequest(target, {
-        method: method as "POST" | "GET" | "DELETE",
+      const upstream = await askUpstream({
+        url: new URL(target),
+        method,
         // The copy is read as it passes, so the server is asked for plain bytes.
-        headers: [...forwarded, ["accept-encoding", "identity"]].flat(),
-        body: body.length > 0 ? body : null,
-        dispatcher: this.#agent,
+        headers: [...forwarded, ["accept-encoding", "identity"]],
+        body,
         signal: AbortSignal.any([gone, this.#session.cut]),
-        responseHeaders: "raw",
       });
-      const raw = headerPairs(upstream.headers as unknown as string[]);
-      evidence.emit({ type: "mcp-response", exchange, status: upstream.statusCode, headers: recordedHeaders(raw) });
+      const { status, headers: raw } = upstream;
+      evidence.emit({ type: "mcp-response", exchange, status, headers: recordedHeaders(raw) });
       response.sendDate = false;
-      response.writeHead(upstream.statusCode, forwardedHeaders(raw).flat());
+      response.writeHead(status, forwardedHeaders(raw).flat());
       response.flushHeaders();
       down.begin(headerValue(raw, "content-type") ?? "");
-      for await (const chunk of upstream.body as AsyncIterable<Buffer>) {
+      for await (const chunk of upstream.chunks) {
         if (!down.take(chunk)) {
           ended = "too-large";
           break;

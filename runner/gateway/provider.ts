@@ -32,7 +32,7 @@ export interface ProviderFailure {
 }
 
 /** Where answers come from: a live provider or a cassette. */
-export interface Provider extends AsyncDisposable {
+export interface Provider {
   readonly source: ModelSource;
   ask(call: ModelCall): Promise<ProviderAnswer | ProviderFailure>;
   /** How much of the cassette's conversation was served; null for a live provider. */

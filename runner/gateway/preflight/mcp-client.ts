@@ -1,11 +1,11 @@
-import { Agent, request as upstreamRequest } from "undici";
 import { hasCode, messageOf } from "../../base/errors.ts";
 import type { PreflightCode } from "../../base/formats/gateway-protocol.ts";
 import { textAt } from "../../base/formats/json-access.ts";
 import { type McpMessage, readMcpFrame } from "../../base/formats/mcp-messages.ts";
 import type { ExactJson } from "../../base/json.ts";
-import { type HeaderList, headerPairs, headerValue } from "../headers.ts";
+import { type HeaderList, headerValue } from "../headers.ts";
 import { SseFrameSplitter } from "../sse-frames.ts";
+import { askUpstream } from "../upstream.ts";
 
 /** Why a preflight failed; never reaches a user as it is. */
 export class PreflightError extends Error {
@@ -34,7 +34,6 @@ export interface McpClientOptions {
 /** Just enough of an MCP client to look at a server: it compiles no schema and repairs nothing. */
 export class McpClient implements AsyncDisposable {
   readonly #options: McpClientOptions;
-  readonly #agent = new Agent({ pipelining: 0, headersTimeout: 0, bodyTimeout: 0 });
   #nextId = 0;
   #session: string | undefined;
   /** Sent with every request once the server has answered initialize. */
@@ -68,21 +67,18 @@ export class McpClient implements AsyncDisposable {
 
   /** Ends the server's session, where it keeps one. */
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#session === undefined) return;
     try {
-      if (this.#session !== undefined) {
-        const signal = AbortSignal.timeout(5000);
-        const { body } = await upstreamRequest(this.#options.url, {
-          method: "DELETE",
-          headers: this.#headers().flat(),
-          dispatcher: this.#agent,
-          signal,
-        });
-        await body.dump();
-      }
+      const { chunks } = await askUpstream({
+        url: new URL(this.#options.url),
+        method: "DELETE",
+        headers: this.#headers(),
+        body: Buffer.alloc(0),
+        signal: AbortSignal.timeout(5000),
+      });
+      for await (const _ of chunks);
     } catch {
       // A server may refuse to end a session, or be gone; the preflight's result does not depend on it.
-    } finally {
-      await this.#agent.destroy();
     }
   }
 
@@ -90,25 +86,20 @@ export class McpClient implements AsyncDisposable {
     const { url, signal, timeoutMillis, maxBytes } = this.#options;
     const timeout = AbortSignal.timeout(timeoutMillis);
     try {
-      const answer = await upstreamRequest(url, {
+      const { status, headers, chunks } = await askUpstream({
+        url: new URL(url),
         method: "POST",
-        headers: this.#headers().flat(),
-        body: JSON.stringify(message),
-        dispatcher: this.#agent,
+        headers: this.#headers(),
+        body: Buffer.from(JSON.stringify(message)),
         signal: AbortSignal.any([signal, timeout]),
-        responseHeaders: "raw",
       });
-      const headers = headerPairs(answer.headers as unknown as string[]);
-      if (answer.statusCode >= 300) {
-        const text = await readSome(answer.body);
-        throw new PreflightError(
-          codeOfStatus(answer.statusCode),
-          `${method} was answered with HTTP ${answer.statusCode}: ${text}`,
-        );
+      if (status >= 300) {
+        const text = await readSome(chunks);
+        throw new PreflightError(codeOfStatus(status), `${method} was answered with HTTP ${status}: ${text}`);
       }
       this.#session = headerValue(headers, "mcp-session-id") ?? this.#session;
       const sse = (headerValue(headers, "content-type") ?? "").toLowerCase().startsWith("text/event-stream");
-      return { frames: translate(readFrames(answer.body, sse, maxBytes), method, timeout, timeoutMillis) };
+      return { frames: translate(readFrames(chunks, sse, maxBytes), method, timeout, timeoutMillis) };
     } catch (thrown) {
       throw toPreflightError(thrown, method, timeout, timeoutMillis);
     }

@@ -48,7 +48,6 @@ export function cassetteProvider(cassette: Cassette, config: GatewayConfig): Pro
       const all = (touched.size > 0 ? [...touched] : fitting.slice(0, 1).map(({ exchanges }) => exchanges)).flat();
       return { served: served.size, unserved: all.length - served.size };
     },
-    async [Symbol.asyncDispose]() {},
   };
 }
 
