@@ -63,6 +63,11 @@ describe("The sign-flip test", () => {
     expect(exact.method).toBe("exact");
   });
 
+  test("counts the data themselves among the drawn patterns, so that p is never 0", () => {
+    const data = Array.from({ length: 60 }, (_, index) => 1_000 + index);
+    expect(flip(data, { maxSum: 0, draws: 99 }).p).toBe(0.01);
+  });
+
   test("stays above 0 for thousands of tasks that all differ alike", () => {
     expect(flip(new Array(3_000).fill(1)).p).toBe(Number.MIN_VALUE);
   });
