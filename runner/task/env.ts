@@ -30,14 +30,14 @@ export interface ResolvedEnv {
  * @throws RunnerError `ENV_UNRESOLVED` naming every variable that cannot be had, and why.
  */
 export function resolveEnv(templates: EnvTemplates, options: ResolveEnvOptions): ResolvedEnv {
-  const env: Record<string, string> = {};
+  const env: [string, string][] = [];
   const fromHost = new Set<string>();
   const defaulted = new Set<string>();
   const problems: string[] = [];
   for (const [name, template] of Object.entries(templates)) {
     const match = TEMPLATE.exec(template);
     if (match === null) {
-      env[name] = template;
+      env.push([name, template]);
       continue;
     }
     const variable = match[1] ?? "";
@@ -45,10 +45,10 @@ export function resolveEnv(templates: EnvTemplates, options: ResolveEnvOptions):
     const refused = isStudyKey(variable, options.forbidden);
     const value = options.allow.has(variable) && !refused ? options.host[variable] : undefined;
     if (value !== undefined && (value !== "" || fallback === undefined)) {
-      env[name] = value;
+      env.push([name, value]);
       fromHost.add(variable);
     } else if (fallback !== undefined) {
-      env[name] = fallback;
+      env.push([name, fallback]);
       defaulted.add(variable);
     } else {
       const reason = refused
@@ -64,7 +64,7 @@ export function resolveEnv(templates: EnvTemplates, options: ResolveEnvOptions):
       hint: "Set and allow the named variables, or give the template a default.",
     });
   }
-  return { env, fromHost: [...fromHost].sort(), defaulted: [...defaulted].sort() };
+  return { env: Object.fromEntries(env), fromHost: [...fromHost].sort(), defaulted: [...defaulted].sort() };
 }
 
 /** True for names that are, or look like, a model provider's key. */

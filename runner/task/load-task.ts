@@ -1,5 +1,5 @@
 import { basename, join, resolve } from "node:path";
-import { RunnerError } from "../base/errors.ts";
+import { messageOf, RunnerError } from "../base/errors.ts";
 import { readConfig, type TaskConfig } from "./config/read-config.ts";
 import type { StepSettings } from "./config/steps.ts";
 import { isDirectory, isFile, readText } from "./files.ts";
@@ -45,8 +45,16 @@ export function formatProblem({ file, place, message }: Problem): string {
   return place === null ? `${file}: ${message}` : `${file}:${place.line}:${place.column}: ${message}`;
 }
 
-/** Reads a task folder (absolute) and gathers its problems instead of throwing. */
+/** Reads a task folder (absolute) and gathers its problems instead of throwing; what the file system refuses is a problem too. */
 export async function readTask(dir: string): Promise<TaskReading> {
+  try {
+    return await readParts(dir);
+  } catch (thrown) {
+    return { problems: [problemAt(dir, `cannot be read: ${messageOf(thrown)}`)] };
+  }
+}
+
+async function readParts(dir: string): Promise<TaskReading> {
   const file = join(dir, "task.toml");
   if (!(await isFile(file)))
     return { problems: [problemAt(file, "there is no such file; a task needs its task.toml")] };

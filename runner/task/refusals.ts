@@ -60,12 +60,12 @@ function environmentRefusals(
     const message = `nothing defines the image: neither docker_image nor ${image.context}/Dockerfile`;
     found.push({ code, subject: key, message });
   }
-  if (environment.gpus > 0 || environment.gpuTypes.length > 0) {
+  if (environment.gpus > 0) {
     const kinds = environment.gpuTypes.length > 0 ? ` (${environment.gpuTypes.join(", ")})` : "";
     found.push({
       code: "GPU",
       subject: `${key}.gpus`,
-      message: `it needs ${Math.max(1, environment.gpus)} GPU${kinds}`,
+      message: `it needs ${environment.gpus} GPU${kinds}`,
     });
   }
   if (environment.tpu !== null) {

@@ -53,11 +53,12 @@ function readMinReward(table: TableReader): Readonly<Record<string, number>> | n
   const value = table.raw("min_reward");
   if (value === undefined) return null;
   const entries = isTable(value) ? Object.entries(value) : [["reward", value] as const];
-  const gates: Record<string, number> = {};
-  for (const [key, member] of entries) {
-    const gate = toFloat(member);
-    if (gate === null || Number.isNaN(gate)) table.fail("min_reward", `${key}: expected a number`);
-    else gates[key] = gate;
-  }
-  return gates;
+  return Object.fromEntries(
+    entries.flatMap(([key, member]): [string, number][] => {
+      const gate = toFloat(member);
+      if (gate !== null && !Number.isNaN(gate)) return [[key, gate]];
+      table.fail("min_reward", `${key}: expected a number`);
+      return [];
+    }),
+  );
 }

@@ -90,12 +90,13 @@ export function openTable(context: ConfigContext, path: Path, record: TomlRecord
         fail(key, `expected a table of strings, got ${describeValue(value)}`);
         return {};
       }
-      const result: Record<string, string> = {};
-      for (const [name, member] of Object.entries(value)) {
-        if (typeof member === "string") result[name] = member;
-        else fail(key, `${name}: expected a string, got ${describeValue(member)}; put it in quotes`);
-      }
-      return result;
+      return Object.fromEntries(
+        Object.entries(value).flatMap(([name, member]): [string, string][] => {
+          if (typeof member === "string") return [[name, member]];
+          fail(key, `${name}: expected a string, got ${describeValue(member)}; put it in quotes`);
+          return [];
+        }),
+      );
     },
     oneOf: <const T extends string>(key: string, allowed: readonly T[]) =>
       read(

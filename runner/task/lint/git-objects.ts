@@ -51,26 +51,36 @@ async function* catObjects(gitDir: string, signal: AbortSignal | undefined): Asy
     child.on("error", (thrown) => resolve(thrown.message));
     child.on("close", (code) => resolve(code === 0 ? null : complaint.trim() || `git ended with ${code}`));
   });
-  yield* parseBatch(child.stdout);
-  const trouble = await ended;
-  if (trouble !== null) yield { trouble };
+  try {
+    yield* parseBatch(child.stdout);
+    const trouble = await ended;
+    if (trouble !== null) yield { trouble };
+  } finally {
+    child.kill();
+  }
 }
 
 /** Parses the output of `git cat-file --batch`: a header line, the object's bytes, a newline. */
 async function* parseBatch(source: AsyncIterable<Uint8Array>): AsyncGenerator<GitObject | GitTrouble> {
-  let buffer: Buffer = Buffer.alloc(0);
+  let pending: Uint8Array[] = [];
+  let have = 0;
+  let needed = 1;
   let skip = 0;
   for await (const chunk of source) {
-    buffer = Buffer.concat([buffer, chunk]);
+    pending.push(chunk);
+    have += chunk.length;
+    // A large object arrives in many chunks; they are joined once.
+    if (have < needed) continue;
+    let buffer = Buffer.concat(pending);
     for (;;) {
-      if (skip > 0) {
-        const dropped = Math.min(skip, buffer.length);
-        buffer = buffer.subarray(dropped);
-        skip -= dropped;
-        if (skip > 0) break;
-      }
+      const dropped = Math.min(skip, buffer.length);
+      buffer = buffer.subarray(dropped);
+      skip -= dropped;
       const end = buffer.indexOf(10);
-      if (end === -1) break;
+      if (end === -1) {
+        needed = buffer.length + 1;
+        break;
+      }
       const [oid = "", type = "", size = "0"] = buffer.subarray(0, end).toString("latin1").split(" ");
       const length = Number(size);
       if (length > MAX_OBJECT_BYTES || type === "tree") {
@@ -79,9 +89,12 @@ async function* parseBatch(source: AsyncIterable<Uint8Array>): AsyncGenerator<Gi
         skip = length + 1;
         continue;
       }
-      if (buffer.length < end + 1 + length + 1) break;
+      needed = end + 1 + length + 1;
+      if (buffer.length < needed) break;
       yield { oid, type, bytes: Buffer.from(buffer.subarray(end + 1, end + 1 + length)) };
-      buffer = buffer.subarray(end + 1 + length + 1);
+      buffer = buffer.subarray(needed);
     }
+    pending = [buffer];
+    have = buffer.length;
   }
 }

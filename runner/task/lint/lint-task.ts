@@ -15,14 +15,14 @@ export interface LintOptions {
   /** Image references that a site replaces, from `--image-map`. */
   readonly imageMap?: ReadonlyMap<string, string>;
   /** Gives the files of the task's built image, where one was built; leaks in its layers are then found too. */
-  readonly image?: (task: Task) => ImageFiles | null;
+  readonly image?: (task: Task) => ImageFiles | null | Promise<ImageFiles | null>;
   readonly signal?: AbortSignal;
 }
 
 /** Lints one loaded task; findings come errors first, then by file and line. */
 export async function lintTask(task: Task, options: LintOptions = {}): Promise<readonly Finding[]> {
   const { files, gitDirs, found } = await readTaskFiles(task);
-  const image = options.image?.(task) ?? null;
+  const image = (await options.image?.(task)) ?? null;
   const all: readonly Found[] = [
     ...found,
     ...checkSettings(task, files),

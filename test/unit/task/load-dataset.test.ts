@@ -197,6 +197,15 @@ test("shared code that is not there, and a split task without its verifier, are 
   );
 });
 
+test("what the file system refuses is a problem of its task", async () => {
+  const dir = await makeFolder(
+    bundle("t", { "task.toml": `[[steps]]\nname = "${"long".repeat(100)}"\n`, "steps/x": "" }),
+  );
+  expect((await loadError(dir)).split(", lstat")[0]).toBe(
+    "input TASKS_INVALID: 1 problem in the tasks:\nt: cannot be read: ENAMETOOLONG: name too long",
+  );
+});
+
 test("a dataset may link to task folders kept elsewhere", async () => {
   const elsewhere = await makeFolder(bundle("real"));
   const dir = await makeFolder({});
