@@ -80,6 +80,9 @@ export function createOptions(
 ): Dockerode.ContainerCreateOptions {
   const { limits = {}, network } = spec;
   checkCpus(limits.cpus, facts);
+  if (network === "none" && (spec.networks ?? []).length > 0) {
+    throw new RunnerError("usage", "CONTAINER_SPEC", "a container without a network cannot have further networks");
+  }
   const attachment = network === "none" ? undefined : network;
   const closed = attachment !== undefined && (attachment.dns ?? "closed") === "closed";
   return {

@@ -42,6 +42,10 @@ export interface ExecResult {
   readonly container: ContainerState | null;
 }
 
+/** Polling of a running command: rare, since the end of its output usually tells; and of its container's state. */
+const FIRST_POLL_MS = 100;
+const LAST_POLL_MS = 1_000;
+const DEATH_CHECK_MS = 5_000;
 /** How long an ended command's exit code may stay unknown. */
 const EXIT_CODE_WITHIN_MS = 10_000;
 /** How long output may stay silent after the command's end before it counts as held open by others; the engine itself waits 2 s. */
@@ -60,7 +64,7 @@ interface Exit {
 /**
  * Runs a command in a running container. The deadline is kept here, not in the container, and the end of the command is read from the
  * engine's record, not from the end of its output.
- * @throws RunnerError when the engine fails, a sink fails, or the exit code stays unknown (`EXEC_NO_EXIT_CODE`).
+ * @throws RunnerError when the engine fails or the exit code stays unknown (`EXEC_NO_EXIT_CODE`); whatever a sink throws.
  */
 export async function execIn(docker: Dockerode, container: Dockerode.Container, spec: ExecSpec): Promise<ExecResult> {
   const clock = spec.clock ?? systemClock;
@@ -75,6 +79,7 @@ export async function execIn(docker: Dockerode, container: Dockerode.Container, 
   if (spec.signal?.aborted) return cut("abort");
 
   let socket: Duplex | undefined;
+  const activity: Activity = { at: 0, busy: false, failure: undefined };
   try {
     const limits = deadlines(spec, done.signal);
     const opening = open(container, spec);
@@ -87,7 +92,7 @@ export async function execIn(docker: Dockerode, container: Dockerode.Container, 
     const { exec } = opened;
     socket = opened.socket;
 
-    const activity: Activity = { at: performance.now(), busy: false, failure: undefined };
+    activity.at = performance.now();
     const output = demultiplex(socket, {
       stdout: watched(spec.stdout, activity),
       stderr: watched(spec.stderr, activity),
@@ -126,6 +131,7 @@ export async function execIn(docker: Dockerode, container: Dockerode.Container, 
       container: died ? state : null,
     });
   } catch (thrown) {
+    if (activity.failure !== undefined) throw activity.failure;
     if (spec.signal?.aborted) return cut("abort");
     throw apiError("run a command in a container", thrown, spec.signal);
   } finally {
@@ -187,8 +193,9 @@ async function watchExit(
   outputEnded: Promise<void>,
   done: AbortSignal,
 ): Promise<Exit> {
-  let interval = 50;
+  let interval = FIRST_POLL_MS;
   let silent = true;
+  let checkedAt = performance.now();
   const ended = outputEnded.then(
     () => "ended",
     () => "ended",
@@ -200,12 +207,17 @@ async function watchExit(
     const woke = silent ? await Promise.race([ended, pause]) : await pause;
     if (woke === "ended") {
       silent = false;
-      interval = 2;
+      interval = 4;
+      checkedAt = performance.now();
     }
     const seen = await inspectExec(docker, id);
     if (seen === undefined) return { code: null, started: true, died: true };
     if (!seen.Running && seen.ExitCode !== null) return { code: seen.ExitCode, started: seen.Pid > 0, died: false };
-    if (!(await readState(container)).running) return { code: null, started: seen.Pid > 0, died: true };
+    // The container's death ends the output as well, so its state is asked for rarely: the engine answers under the container's lock.
+    if (performance.now() - checkedAt > (silent ? DEATH_CHECK_MS : FIRST_POLL_MS)) {
+      checkedAt = performance.now();
+      if (!(await readState(container)).running) return { code: null, started: seen.Pid > 0, died: true };
+    }
     if (!seen.Running) {
       // "Not running, no exit code" is also the state before the start, so it is never read as 0.
       unknownSince ??= performance.now();
@@ -213,7 +225,7 @@ async function watchExit(
         throw new RunnerError("environment", "EXEC_NO_EXIT_CODE", "the engine gives no exit code for an ended command");
       }
     }
-    interval = Math.min(500, interval * 1.5);
+    interval = Math.min(LAST_POLL_MS, interval * 1.5);
   }
 }
 

@@ -2,6 +2,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { inspect } from "node:util";
 import { afterEach, expect, test } from "vitest";
 import { endpointOf } from "../../../runner/docker/endpoint.ts";
 import { connectEngine, negotiate } from "../../../runner/docker/engine.ts";
@@ -62,6 +63,20 @@ test("an engine that is too old is refused by name", async () => {
     message: "the Docker engine speaks API 1.39",
     hint: "Install Docker 20.10 or newer (API 1.41).",
   });
+});
+
+test("the client's own log line does not walk the connection pool at every request", async () => {
+  const answers: Record<string, unknown> = {
+    "/version": { Version: "20.10.24", ApiVersion: "1.41", MinAPIVersion: "1.12", Os: "linux" },
+    "/v1.41/info": { DockerRootDir: "/var/lib/docker" },
+  };
+  const path = await serve((request, response) => {
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify(answers[request.url ?? ""] ?? {}));
+  });
+  await using engine = await connectEngine(at(path));
+  // Asked as the client asks, at full depth: sockets in the pool would make this text grow without bound.
+  expect(inspect(Reflect.get(engine.docker.modem, "agent"), { showHidden: true, depth: null })).toBe("Agent");
 });
 
 test("an abort while connecting is an interruption, not a missing engine", async () => {
