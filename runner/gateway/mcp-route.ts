@@ -109,7 +109,8 @@ export class McpRoute {
         await writeChunk(response, chunk);
       }
     } catch (thrown) {
-      ended = gone.aborted ? "agent-gone" : this.#session.cut.aborted ? "cut" : "upstream-failed";
+      // The cut ends the agent's connection too, so it is asked for first.
+      ended = this.#session.cut.aborted ? "cut" : gone.aborted ? "agent-gone" : "upstream-failed";
       detail = messageOf(thrown) || String(thrown);
     }
     const toAgent = down.end();

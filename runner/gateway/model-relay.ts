@@ -143,7 +143,8 @@ function fail(
 }
 
 function endOf({ gone, session }: Relay): Ended {
-  return gone.aborted ? "agent-gone" : session.cut.aborted ? "cut" : "upstream-failed";
+  // The cut ends the agent's connection too, so it is asked for first.
+  return session.cut.aborted ? "cut" : gone.aborted ? "agent-gone" : "upstream-failed";
 }
 
 function isFailure(answer: ProviderAnswer | ProviderFailure): answer is ProviderFailure {
