@@ -37,6 +37,27 @@ describe("The cluster bootstrap", () => {
     }
   });
 
+  test("agrees with SciPy on a statistic whose bootstrap is biased", () => {
+    const values = Array.from({ length: 25 }, (_, index) => ((index * index * 7) % 23) + (index % 6 === 0 ? 30 : 0));
+    const variance = (sums: Float64Array) => {
+      const [sum = 0, squares = 0, count = 0] = sums;
+      return squares / count - (sum / count) ** 2;
+    };
+    const totals = values.map((value) => [value, value * value, 1]);
+    const { estimate, percentile, bca } = run(totals, variance, 100_000);
+    expect(estimate).toBeCloseTo(178.9344, 8);
+    if (isUnknown(percentile) || isUnknown(bca)) throw new Error("no interval");
+    // scipy.stats.bootstrap of the population variance, n_resamples=400000, methods "percentile" and "BCa"; SciPy 1.17.1.
+    for (const [value, reference] of [
+      [percentile.low, 67.958],
+      [percentile.high, 278.98],
+      [bca.low, 91.24],
+      [bca.high, 311.9],
+    ] as const) {
+      expect(Math.abs(value - reference)).toBeLessThan(3);
+    }
+  });
+
   test("is the same for the same seed", () => {
     const totals = Array.from({ length: 60 }, (_, index) => [index % 4, 3 + ((index * 7) % 5)]);
     expect(run(totals)).toEqual(run(totals));
