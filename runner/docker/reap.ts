@@ -56,7 +56,7 @@ export async function reap(engine: Engine, { report, here, signal }: ReapOptions
           }
           const gone = describe(found);
           reaped.push(gone);
-          report?.(`removed a ${gone.role} ${kind} that run ${gone.run} left behind`);
+          report?.(`removed ${kind} "${gone.role}" that run ${gone.run} left behind`);
         }),
       );
     await Promise.all(removals);

@@ -1,11 +1,11 @@
 import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type Dockerode from "dockerode";
+import { RunnerError } from "../base/errors.ts";
 import { type Abortable, apiError, checkAborted, isGone, statusOf } from "./api-error.ts";
 import { packArchive } from "./archive/pack.ts";
 import type { Engine } from "./engine.ts";
-import { LABEL, LABEL_PREFIX, ownerLabels, PROJECT, thisOwner } from "./ownership.ts";
-import { reap } from "./reap.ts";
+import { isAlive, LABEL, LABEL_PREFIX, ownerLabels, ownerOf, PROJECT, thisOwner } from "./ownership.ts";
 import { removeContainer, removeVolume } from "./remove.ts";
 
 /** The role label of volumes that outlive runs. They have no owner, so the reaper never takes them. */
@@ -17,6 +17,7 @@ const PATH_LABEL = `${LABEL_PREFIX}path`;
 /** Stands in a volume that was filled completely; written last. */
 const MARKER = ".jacobian-runner-filled";
 const WAIT_MS = 250;
+const PATIENCE_MS = 600_000;
 
 /**
  * The name of a volume with the content of `path` in the image, filled once and used again by every later run; mount it read-only.
@@ -36,12 +37,14 @@ export async function fillVolumeFromImage(
     .digest("hex")
     .slice(0, 16);
   const name = `jacobian-runner-runtime-${key}`;
+  const holder = `jacobian-runner-fill-${key}`;
+  const begun = performance.now();
   for (;;) {
     checkAborted(signal, "prepare the agent's runtime volume");
-    const filler = await createFiller(engine, { name, image, path, holder: `jacobian-runner-fill-${key}` });
+    const filler = await createFiller(engine, { name, image, path, holder });
     if (filler === "taken") {
-      // The holder may be dead; whoever is waiting then removes what it left.
-      await reap(engine, { signal });
+      if (performance.now() - begun > PATIENCE_MS) throw impatient(holder);
+      await removeDeadHolder(docker, holder);
       await sleep(WAIT_MS, undefined, { signal }).catch((thrown) => {
         throw apiError("wait for the agent's runtime volume", thrown, signal);
       });
@@ -101,6 +104,28 @@ async function createFiller(
     if (statusOf(thrown) === 409) return "taken";
     throw apiError("fill the agent's runtime volume", thrown);
   }
+}
+
+/** A process that died while it filled leaves its container behind, and would be waited for in vain. */
+async function removeDeadHolder(docker: Dockerode, holder: string): Promise<void> {
+  try {
+    const { Id: id, Config: config } = await docker.getContainer(holder).inspect();
+    const owner = ownerOf(config.Labels);
+    if (owner !== undefined && !(await isAlive(owner, await thisOwner()))) await removeContainer(docker, id);
+  } catch (thrown) {
+    if (!isGone(thrown)) throw apiError("look for who fills the agent's runtime volume", thrown);
+  }
+}
+
+function impatient(holder: string): RunnerError {
+  return new RunnerError(
+    "environment",
+    "RUNTIME_VOLUME",
+    `another process has been filling the runtime volume for too long`,
+    {
+      hint: `See what the container ${holder} belongs to, and remove it.`,
+    },
+  );
 }
 
 async function isMarked(container: Dockerode.Container, path: string): Promise<boolean> {
