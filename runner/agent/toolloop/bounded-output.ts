@@ -29,9 +29,10 @@ export class BoundedOutput {
     this.#compact();
     const head = Buffer.concat(this.#head);
     const tail = Buffer.concat(this.#tail);
-    const omitted = this.#total - head.length - tail.length;
-    if (omitted === 0) return Buffer.concat([head, tail]).toString("utf8");
-    return `${wholeEnd(head).toString("utf8")}\n[... ${omitted} bytes left out ...]\n${wholeStart(tail).toString("utf8")}`;
+    if (this.#total === head.length + tail.length) return Buffer.concat([head, tail]).toString("utf8");
+    const [first, last] = [wholeEnd(head), wholeStart(tail)];
+    const omitted = this.#total - first.length - last.length;
+    return `${first.toString("utf8")}\n[... ${omitted} bytes left out ...]\n${last.toString("utf8")}`;
   }
 
   #compact(): void {

@@ -142,9 +142,7 @@ test.each([
   ["a catalog without operations", { contents: [{ text: "{}" }] }],
   ["a catalog of two parts", { contents: [{ text: "{}" }, { text: "{}" }] }],
 ])("%s is unreadable", async (_title, result) => {
-  const on = {
-    "resources/read": ({ id }: { id?: string | number }, response: never) => sendResult(response, id, result),
-  };
+  const on: StandInOptions["on"] = { "resources/read": ({ id }, response) => sendResult(response, id, result) };
   const { notice } = await look({ on }, {}, { catalogUri: "operation://catalog" });
   expect(notice).toMatchObject({ ok: false, code: "catalog-unreadable" });
 });
