@@ -4,8 +4,11 @@ import type { EnvironmentSpec, Task } from "../model.ts";
 import { externalImages, isPinned, parseDockerfile } from "./dockerfile.ts";
 import type { Found } from "./finding.ts";
 
+/** What a site uses instead of a reference; undefined when it uses the reference itself. */
+export type MapImage = (reference: string) => string | undefined;
+
 /** Checks that every image a task is built from binds bytes, and that a verifier's image holds its tests. */
-export async function checkImages(task: Task, imageMap: ReadonlyMap<string, string>): Promise<readonly Found[]> {
+export async function checkImages(task: Task, mapImage: MapImage): Promise<readonly Found[]> {
   const environments = new Map<string, EnvironmentSpec>([["environment", task.environment]]);
   for (const step of task.steps) {
     const { environment } = step.verifier;
@@ -17,7 +20,7 @@ export async function checkImages(task: Task, imageMap: ReadonlyMap<string, stri
   }
   const found = new Map<string, Found>();
   for (const [key, environment] of environments) {
-    for (const finding of await checkEnvironment(task, key, environment, imageMap))
+    for (const finding of await checkEnvironment(task, key, environment, mapImage))
       found.set(JSON.stringify(finding), finding);
   }
   for (const step of task.steps) {
@@ -33,16 +36,16 @@ async function checkEnvironment(
   task: Task,
   key: string,
   environment: EnvironmentSpec,
-  imageMap: ReadonlyMap<string, string>,
+  mapImage: MapImage,
 ): Promise<readonly Found[]> {
   const { image } = environment;
   if (image.kind === "image")
-    return unpinned(image.reference, join(task.dir, "task.toml"), null, `${key}.docker_image`, imageMap);
+    return unpinned(image.reference, join(task.dir, "task.toml"), null, `${key}.docker_image`, mapImage);
   if (image.kind !== "dockerfile") return [];
   const file = join(image.context, "Dockerfile");
   const text = await readText(file);
   if (text === null) return [];
-  return externalImages(text).flatMap(({ reference, line }) => unpinned(reference, file, line, "the base", imageMap));
+  return externalImages(text).flatMap(({ reference, line }) => unpinned(reference, file, line, "the base", mapImage));
 }
 
 function unpinned(
@@ -50,9 +53,9 @@ function unpinned(
   file: string,
   line: number | null,
   what: string,
-  imageMap: ReadonlyMap<string, string>,
+  mapImage: MapImage,
 ): readonly Found[] {
-  const used = imageMap.get(reference) ?? reference;
+  const used = mapImage(reference) ?? reference;
   if (isPinned(used)) return [];
   return [
     {

@@ -1,7 +1,7 @@
 import type { Task } from "../model.ts";
 import { checkContract } from "./contract.ts";
 import { compareFindings, type Finding, type Found } from "./finding.ts";
-import { checkImages } from "./images.ts";
+import { checkImages, type MapImage } from "./images.ts";
 import { findLeaks, type ImageFiles } from "./leaks.ts";
 import { checkProof } from "./proof.ts";
 import { checkSchema } from "./schema.ts";
@@ -13,7 +13,7 @@ import { checkNetworkUse, checkVerdictPaths } from "./verifier.ts";
 
 export interface LintOptions {
   /** Image references that a site replaces, from `--image-map`. */
-  readonly imageMap?: ReadonlyMap<string, string>;
+  readonly mapImage?: MapImage;
   /** Gives the files of the task's built image, where one was built; leaks in its layers are then found too. */
   readonly image?: (task: Task) => ImageFiles | null | Promise<ImageFiles | null>;
   readonly signal?: AbortSignal;
@@ -26,7 +26,7 @@ export async function lintTask(task: Task, options: LintOptions = {}): Promise<r
   const all: readonly Found[] = [
     ...found,
     ...checkSettings(task, files),
-    ...(await checkImages(task, options.imageMap ?? new Map())),
+    ...(await checkImages(task, options.mapImage ?? (() => undefined))),
     ...checkScripts(files),
     ...checkVerdictPaths(files),
     ...checkNetworkUse(task, files),
