@@ -16,6 +16,7 @@ install() {
 
 if ! install --require-hashes -r "$KIT"/recipe/requirements.lock 2>"$KIT"/pip.log; then
   cat "$KIT"/pip.log >&2
+  if grep -q 'connection broken by' "$KIT"/pip.log; then exit 69; fi
   # Only a release that the index no longer has may be replaced; a file with another hash is never installed.
   if grep -q 'THESE PACKAGES DO NOT MATCH THE HASHES' "$KIT"/pip.log; then exit 65; fi
   if ! grep -q 'No matching distribution found' "$KIT"/pip.log; then exit 69; fi

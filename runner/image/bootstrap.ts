@@ -58,11 +58,18 @@ export async function* bootstrapDebian(request: BootstrapRequest): AsyncGenerato
       }
     })();
     let broken: unknown;
+    let taken = false;
     try {
       yield* imageEntries(readTar(child.stdout), recipe);
+      taken = true;
     } catch (thrown) {
       broken = thrown;
-      child.kill();
+    } finally {
+      // Also where the consumer stops early: nobody reads the archive any more, and the program would wait for ever.
+      if (!taken) {
+        child.kill();
+        await child;
+      }
     }
     const [result] = await Promise.all([child, reading]);
     if (result.isCanceled)

@@ -6,7 +6,7 @@ import { type ImageSettings, imageConfig, mergeSettings } from "./archive.ts";
 import { debianMirrors } from "./build-kit.ts";
 import { type BuiltImage, baseOf, buildOne, differencesOf } from "./build-one.ts";
 import { engineFacts } from "./engine-facts.ts";
-import { findLocked, findTagged, packagesDigestOf } from "./find-built.ts";
+import { findLocked, findTagged, packagesDigestOf, restoreLatest } from "./find-built.ts";
 import { findHostCa } from "./host-ca.ts";
 import { type ImagesLock, type LockedImage, readLock, updateLock } from "./lock.ts";
 import { IMAGE_LABEL, INPUT_LABEL, PACKAGES_LABEL } from "./names.ts";
@@ -94,6 +94,7 @@ export async function buildImages(options: BuildImagesOptions): Promise<BuildIma
     if (!again) {
       const found = await findBuilt(docker, lock, recipe, inputs.inputDigest, parent, builder, pinned);
       if (found !== undefined) {
+        await restoreLatest(docker, recipe.name, found.locked.imageId);
         outcome.cached.push(recipe.name);
         return found;
       }

@@ -33,6 +33,13 @@ export async function findTagged(docker: Docker, name: string, inputDigest: Dige
   return image?.inputDigest === inputDigest ? image : undefined;
 }
 
+/** Makes `latest` name an image again, where another checkout or another version of the project has moved it. */
+export async function restoreLatest(docker: Docker, name: string, imageId: Digest): Promise<void> {
+  const repo = repositoryOf(name);
+  const latest = await inspectOwn(docker, `${repo}:latest`);
+  if (latest?.imageId !== imageId) await docker.getImage(imageId).tag({ repo, tag: "latest" });
+}
+
 /** Reads an image's labels; undefined when there is no such image or it is not one of ours. */
 export async function inspectOwn(docker: Docker, reference: string): Promise<EngineImage | undefined> {
   let info: Docker.ImageInspectInfo;

@@ -130,6 +130,8 @@ describe("buildImages", () => {
     await project.put("images/test-bare/words", "words\n");
     await docker.getImage("jacobian-runner/test-bare:latest").remove();
     expect(await states()).toEqual({ base: "current", "test-bare": "altered", "test-tiny": "current" });
+    expect((await build()).built).toEqual([]);
+    expect(await states()).toEqual({ base: "current", "test-bare": "current", "test-tiny": "current" });
   });
 
   it("says what a failing script printed, and leaves no container", async () => {
