@@ -73,6 +73,14 @@ async function readParts(dir: string): Promise<TaskReading> {
     const place = config.context.document.place(["metadata", "runner", key]);
     problems.push({ file, place, message: `metadata.runner.${key}: ${message}` });
   };
+  const submission = await findSubmission(dir, config);
+  if (submission === null && config.runner.submission !== null) {
+    runnerProblem("submission", "there is no environment/submission_schema.json to check it against");
+  }
+  for (const input of config.runner.publicInputs) {
+    const path = join(dir, "environment", input);
+    if (!(await isFile(path))) runnerProblem("public_inputs", `${path} is not there`);
+  }
   const joins = await resolveJoins(dir, places, config.runner, runnerProblem);
   const settings: readonly (StepSettings | null)[] = config.steps.length === 0 ? [null] : config.steps;
   const steps: Step[] = [];
@@ -103,7 +111,7 @@ async function readParts(dir: string): Promise<TaskReading> {
       steps,
       solutionEnv: config.solutionEnv,
       traps: traps.traps,
-      submission: await findSubmission(dir, config),
+      submission,
       trajectories: await findTrajectories(dir, config),
       metadata: config.metadata,
       runner: config.runner,

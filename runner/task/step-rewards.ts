@@ -6,14 +6,14 @@ export interface MissedGate {
   readonly value: number | null;
 }
 
-/** The gates of a step that its rewards miss; the trial goes on when there is none. A key that is not there misses its gate. */
+/** The gates of a step that its rewards miss; the trial goes on when there is none. A key that is not there counts as minus infinity. */
 export function missedGates(
   minReward: Readonly<Record<string, number>> | null,
   rewards: Readonly<Record<string, number>>,
 ): readonly MissedGate[] {
   return Object.entries(minReward ?? {}).flatMap(([key, minimum]) => {
     const value = Object.hasOwn(rewards, key) ? (rewards[key] ?? null) : null;
-    return value !== null && value >= minimum ? [] : [{ key, minimum, value }];
+    return (value ?? Number.NEGATIVE_INFINITY) >= minimum ? [] : [{ key, minimum, value }];
   });
 }
 

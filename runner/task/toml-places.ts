@@ -91,6 +91,8 @@ export function locateKeys(text: string): ReadonlyMap<string, Place> {
       const isArray = text[at + 1] === "[";
       at += isArray ? 2 : 1;
       const parts = readKey("]");
+      // Tables above it that have no header of their own.
+      for (let length = 1; length < parts.length; length += 1) note(resolve([], parts.slice(0, length)), place);
       const parent = resolve([], parts.slice(0, -1));
       const path = [...parent, ...parts.slice(-1)];
       if (isArray) {

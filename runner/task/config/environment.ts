@@ -26,7 +26,7 @@ export function readEnvironment(table: TableReader): EnvironmentSettings {
     env: table.stringMap("env"),
     skillsDir: readNonEmpty(table, "skills_dir"),
     healthcheck: readHealthcheck(table),
-    workdir: readNonEmpty(table, "workdir"),
+    workdir: readWorkdir(table),
   };
   table.finish();
   return settings;
@@ -36,6 +36,15 @@ function readNonEmpty(table: TableReader, key: string): string | null {
   const value = table.string(key);
   if (value?.trim() === "") table.fail(key, "the value is empty; leave the key out instead");
   return value;
+}
+
+function readWorkdir(table: TableReader): string | null {
+  const workdir = readNonEmpty(table, "workdir");
+  // Windows paths begin with a drive; such a task is refused later, by name.
+  if (workdir !== null && !/^(?:\/|[A-Za-z]:)/.test(workdir)) {
+    table.fail("workdir", `expected an absolute path, got ${describeValue(workdir)}`);
+  }
+  return workdir;
 }
 
 function readCount(table: TableReader, key: string, least: number): number | null {

@@ -206,6 +206,19 @@ test("what the file system refuses is a problem of its task", async () => {
   );
 });
 
+test("a submission without a schema and a public input that is not there are refused", async () => {
+  const dir = await makeFolder(
+    bundle("t", { "task.toml": '[metadata.runner]\nsubmission = "/app/x.json"\npublic_inputs = ["input.json"]\n' }),
+  );
+  expect(await loadError(dir)).toBe(
+    [
+      "input TASKS_INVALID: 2 problems in the tasks:",
+      "t/task.toml:2:1: metadata.runner.submission: there is no environment/submission_schema.json to check it against",
+      "t/task.toml:3:1: metadata.runner.public_inputs: t/environment/input.json is not there",
+    ].join("\n"),
+  );
+});
+
 test("a dataset may link to task folders kept elsewhere", async () => {
   const elsewhere = await makeFolder(bundle("real"));
   const dir = await makeFolder({});

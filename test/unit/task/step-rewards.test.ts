@@ -7,6 +7,7 @@ test("a gate is missed by a lower value and by a key that is not there", () => {
     { key: "extra", minimum: 0, value: null },
   ]);
   expect(missedGates(null, {})).toEqual([]);
+  expect(missedGates({ optional: Number.NEGATIVE_INFINITY }, {})).toEqual([]);
   expect(missedGates({ toString: 0 }, {})).toEqual([{ key: "toString", minimum: 0, value: null }]);
 });
 

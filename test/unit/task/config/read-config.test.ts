@@ -378,6 +378,7 @@ storage = "4G"
 storage_mb = 1
 os = "plan9"
 allowed_hosts = ["x.example"]
+workdir = "app"
 env = { PORT = 8080 }
 [environment.healthcheck]
 retries = 0
@@ -415,17 +416,18 @@ name = "twice"
     'task.toml:16:1: environment.storage: "4G" contradicts storage_mb = 1; keep storage_mb alone',
     'task.toml:18:1: environment.os: expected "linux" or "windows", got "plan9"',
     'task.toml:19:1: environment.allowed_hosts: needs network_mode = "allowlist", which is not set',
-    "task.toml:20:1: environment.env: PORT: expected a string, got 8080; put it in quotes",
-    "task.toml:21:1: environment.healthcheck: a healthcheck needs a command",
-    "task.toml:22:1: environment.healthcheck.retries: expected 1 or more, got 0",
-    'task.toml:25:1: environment.tpu.topology: expected "NxM" or "NxMxK", got "two"',
-    "task.toml:26:1: environment.mcp_servers.0.name: an MCP server needs a name",
-    "task.toml:26:1: environment.mcp_servers.0.command: a stdio MCP server needs a command",
-    'task.toml:29:1: metadata.runner.verifier_shared: expected the name of a file or folder, got "../x"',
-    "task.toml:30:1: metadata.runner.colour: unknown key; known are verifier_shared, oracle_shared, formats, submission, public_inputs, reward_key",
-    'task.toml:31:1: metadata.runner.submission: expected an absolute path without "..", got "submission.json"',
-    'task.toml:33:1: steps.0.name: a step\'s name is the name of its folder below steps/, got "../up"',
-    "task.toml:36:1: steps.1.min_reward: reward: expected a number",
-    'task.toml:38:1: steps.2.name: the step "twice" is there twice',
+    'task.toml:20:1: environment.workdir: expected an absolute path, got "app"',
+    "task.toml:21:1: environment.env: PORT: expected a string, got 8080; put it in quotes",
+    "task.toml:22:1: environment.healthcheck: a healthcheck needs a command",
+    "task.toml:23:1: environment.healthcheck.retries: expected 1 or more, got 0",
+    'task.toml:26:1: environment.tpu.topology: expected "NxM" or "NxMxK", got "two"',
+    "task.toml:27:1: environment.mcp_servers.0.name: an MCP server needs a name",
+    "task.toml:27:1: environment.mcp_servers.0.command: a stdio MCP server needs a command",
+    'task.toml:30:1: metadata.runner.verifier_shared: expected the name of a file or folder, got "../x"',
+    "task.toml:31:1: metadata.runner.colour: unknown key; known are verifier_shared, oracle_shared, formats, submission, public_inputs, reward_key",
+    'task.toml:32:1: metadata.runner.submission: expected an absolute path without "..", got "submission.json"',
+    'task.toml:34:1: steps.0.name: a step\'s name is the name of its folder below steps/, got "../up"',
+    "task.toml:37:1: steps.1.min_reward: reward: expected a number",
+    'task.toml:39:1: steps.2.name: the step "twice" is there twice',
   ]);
 });
