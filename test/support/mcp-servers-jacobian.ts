@@ -46,14 +46,10 @@ export function jacobianFixture(name: string): JacobianFixture {
 function keyOf(method: string, body: string): string {
   if (method !== "POST") return method;
   try {
-    const message = JSON.parse(body) as { method?: string; params?: { _meta?: unknown } };
-    const params = message.params === undefined ? null : { ...message.params, _meta: undefined };
-    if (params !== null) delete params._meta;
-    if (message.method === "initialize") return "initialize";
-    return digestJson([
-      message.method ?? null,
-      isObject(params) && Object.keys(params).length > 0 ? (params as Json) : null,
-    ]);
+    const { method: name = null, params = {} } = JSON.parse(body) as { method?: string; params?: { _meta?: Json } };
+    if (name === "initialize") return name;
+    const { _meta, ...own } = params;
+    return digestJson([name, own as Json]);
   } catch {
     return body;
   }
