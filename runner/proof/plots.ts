@@ -82,7 +82,7 @@ function rates(rows: readonly ScoreRow[]): Picture {
     y: { ...UNIT, label: "↑ TPR: correct proofs accepted" },
     color: legend(["all", "ugd", "qe"]),
     marks: [
-      Plot.line(points, { x: "tnr", y: "tpr", stroke: "split", strokeOpacity: 0.6 }),
+      Plot.line(points, { x: "tnr", y: "tpr", stroke: "split", z: "split", strokeOpacity: 0.6 }),
       Plot.dot(points, { x: "tnr", y: "tpr", fill: "split", r: 4 }),
       Plot.text(points, {
         x: "tnr",
@@ -245,9 +245,10 @@ function lines(
         y1: "percentile_low",
         y2: "percentile_high",
         fill: series,
+        z: series,
         fillOpacity: 0.14,
       }),
-      Plot.line(data, { x, y: "value", stroke: series, strokeWidth: 2 }),
+      Plot.line(data, { x, y: "value", stroke: series, z: series, strokeWidth: 2 }),
       Plot.dot(data, { x, y: "value", fill: series, r: 3.5 }),
     ],
   });

@@ -48,6 +48,8 @@ export interface RunResult {
   /** Calls made by this process, and calls whose replies were there from before. */
   readonly made: number;
   readonly found: number;
+  /** Seconds from the first call to the last sealed record. */
+  readonly inferenceSeconds: number;
 }
 
 /** A run that holds its output folder. */
@@ -60,7 +62,7 @@ interface OpenRun {
   readonly ledger: Ledger;
   readonly tally: Tally;
   readonly judged: Map<string, Judged>;
-  readonly count: { made: number; found: number };
+  readonly count: { made: number; found: number; inferenceSeconds: number };
 }
 
 /**
@@ -89,7 +91,7 @@ export async function executeRun(run: PreparedRun, world: RunWorld): Promise<Run
       ledger,
       tally: makeTally(run.config, run.cassette !== null),
       judged: new Map(),
-      count: { made: 0, found: 0 },
+      count: { made: 0, found: 0, inferenceSeconds: 0 },
     };
     const pending = await readSealed(open);
     await ledger.append({
@@ -100,7 +102,9 @@ export async function executeRun(run: PreparedRun, world: RunWorld): Promise<Run
       loggedCalls: log.known,
     });
     await writeSummary(run, open.judged);
+    const started = performance.now();
     if (pending.length > 0) await makeRecords(open, pending);
+    open.count.inferenceSeconds = (performance.now() - started) / 1000;
     return await complete(open, stack);
   } finally {
     await stack.disposeAsync();

@@ -9,7 +9,7 @@ export interface ProverScale {
   readonly samples: number;
   readonly verifier_repeats: number;
   readonly pessimistic: Estimate;
-  readonly pass_any_sample: Estimate;
+  readonly pass_any_sample: number | null;
 }
 
 /** VerifierBench voting with fewer judgments. Both rates are unbiased; their harmonic mean is computed from them. */
@@ -26,18 +26,18 @@ export function atLeast(total: number, hits: number, draws: number, threshold: n
   return draws === total ? Number(hits >= threshold) : subsetAtLeast(total, hits, draws, threshold);
 }
 
-/** Scores for every S' <= S and R' <= R. */
+/**
+ * Scores for every S' <= S and R' <= R. `pessimistic` has the same expectation for every S', so it is estimated once for each R'. Intervals
+ * of `pass_any_sample` are given for all R judgments (there it is pass@k); the other cells are values alone.
+ */
 export function proverScaling(sampler: Resampler, samples: number, repeats: number): ProverScale[] {
   const rows: ProverScale[] = [];
   for (let fewer = 1; fewer <= repeats; fewer += 1) {
     const accept = (proof: Judged): number => (proof.failed ? 0 : atLeast(repeats, acceptances(proof), fewer, fewer));
     const pessimistic = sampler.estimate(perProblem(accept));
     for (let taken = 1; taken <= samples; taken += 1) {
-      const any = ratio(
-        (group) => subsetAny(group.map(accept), taken),
-        () => 1,
-      );
-      rows.push({ samples: taken, verifier_repeats: fewer, pessimistic, pass_any_sample: sampler.estimate(any) });
+      const any = mean(sampler.problems.map((group) => subsetAny(group.map(accept), taken)));
+      rows.push({ samples: taken, verifier_repeats: fewer, pessimistic, pass_any_sample: any });
     }
   }
   return rows;

@@ -1,6 +1,6 @@
 import { SPACE, trim, trimEnd } from "./text.ts";
 
-const OPEN = /<step(?![\p{L}\p{N}_])[^>]*>/giu;
+const OPEN = /<step(?![\p{L}\p{N}_])/giu;
 const CLOSE = new RegExp(
   `^(?:</step${SPACE}*>|\\\\end${SPACE}*\\{?${SPACE}*step${SPACE}*\\}?${SPACE}*>|\\\\endstep${SPACE}*>)$`,
   "iu",
@@ -11,10 +11,23 @@ const CLOSE = new RegExp(
  * step are cut, also the broken ones (`\end{step}>`, `\endstep>`); empty steps are dropped.
  */
 export function extractSteps(text: string): string[] {
-  const opens = [...text.matchAll(OPEN)];
+  const opens = openTags(text);
   return opens
-    .map((open, index) => cutClosings(text.slice(open.index + open[0].length, opens[index + 1]?.index)))
+    .map(({ end }, index) => cutClosings(text.slice(end, opens[index + 1]?.start)))
     .filter((step) => step !== "");
+}
+
+/** Opening tags from left to right; the end is looked up once, so that a text of many `<step` without `>` is read once. */
+function openTags(text: string): { readonly start: number; readonly end: number }[] {
+  const tags: { start: number; end: number }[] = [];
+  OPEN.lastIndex = 0;
+  for (let open = OPEN.exec(text); open !== null; open = OPEN.exec(text)) {
+    const end = text.indexOf(">", OPEN.lastIndex) + 1;
+    if (end === 0) break;
+    tags.push({ start: open.index, end });
+    OPEN.lastIndex = end;
+  }
+  return tags;
 }
 
 function cutClosings(chunk: string): string {

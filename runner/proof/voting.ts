@@ -76,30 +76,37 @@ const FOLDS = 5;
  * on the other folds (the stricter one among equals), and scores each proof by the threshold of its own fold.
  */
 export function crossValidate(sampler: Resampler, repeats: number): Known<CrossValidated> {
-  const problems = shuffled(sampler.problems, seededRandom(`${sampler.seed}/folds`));
-  const count = Math.min(FOLDS, problems.length);
-  if (count < 2) return unknown("unavailable", "cross-validation needs at least 2 problems");
+  const folds = makeFolds(sampler);
+  if (folds.length < 2) return unknown("unavailable", "cross-validation needs at least 2 problems");
   const chosen = new Map<string, number>();
-  const folds: { threshold: number; problems: number; proofs: number }[] = [];
-  for (let fold = 0; fold < count; fold += 1) {
-    const held = problems.filter((_, index) => index % count === fold);
-    const rest = problems.filter((_, index) => index % count !== fold).flat();
-    const threshold = bestThreshold(rest, repeats);
+  const shown: CrossValidated["folds"][number][] = [];
+  for (const { held, rest } of folds) {
+    const threshold = bestThreshold(rest.flat(), repeats);
     if (threshold === null) {
       return unknown("unavailable", "without one of the folds, the remaining proofs are all of one class");
     }
     for (const group of held) chosen.set(group[0]?.problem_id ?? "", threshold);
-    folds.push({ threshold, problems: held.length, proofs: held.flat().length });
+    shown.push({ threshold, problems: held.length, proofs: held.flat().length });
   }
   const own = (proof: Judged): number => chosen.get(proof.problem_id) ?? repeats;
   const tpr = ofClass(true, is("accepted", repeats, own));
   const tnr = ofClass(false, is("rejected", repeats, own));
   return {
-    folds,
+    folds: shown,
     tpr: sampler.estimate(tpr),
     tnr: sampler.estimate(tnr),
     bal_f1: sampler.estimate(harmonic(tpr, tnr)),
   };
+}
+
+/** Folds of whole problems, drawn from the sampler's seed: the problems held out, and the others. */
+export function makeFolds(sampler: Pick<Resampler, "problems" | "seed">) {
+  const problems = shuffled(sampler.problems, seededRandom(`${sampler.seed}/folds`));
+  const count = Math.min(FOLDS, problems.length);
+  return Array.from({ length: count }, (_, fold) => ({
+    held: problems.filter((_group, index) => index % count === fold),
+    rest: problems.filter((_group, index) => index % count !== fold),
+  }));
 }
 
 /** The threshold with the best BalF1 on these proofs, the stricter among equals; null when a class is absent. */
