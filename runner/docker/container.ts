@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type Dockerode from "dockerode";
 import { RunnerError } from "../base/errors.ts";
@@ -47,7 +47,7 @@ export interface Container extends AsyncDisposable {
 }
 
 /** Waiting survives a connection that died silently: the state is read at this interval as well. */
-const RECHECK_MS = 15_000;
+const RECHECK_MS = 5_000;
 
 /**
  * Makes a container, not started yet. When anything fails after the engine may have made it, it is removed before the error is thrown.
@@ -105,10 +105,7 @@ function handleOf({ docker }: Engine, container: Dockerode.Container, name: stri
     kill: (options) => killContainer(container, options),
     state: (options) => readState(container, options),
     exec: (spec) => execIn(docker, container, spec),
-    putArchive: (tar, path, { signal } = {}) =>
-      call(`copy files to ${path} in a container`, signal, (abort) =>
-        container.putArchive(tar, { ...abort, path, noOverwriteDirNonDir: "true" }),
-      ),
+    putArchive: (tar, path, options) => putArchive(container, tar, path, options),
     getArchive: (path, { signal } = {}) => getArchive(container, path, signal),
     commit: (options) => commitContainer(docker, container, options),
     changedPaths: (options) => changedPathsOf(container, options),
@@ -170,6 +167,23 @@ async function killContainer(container: Dockerode.Container, { signal }: Abortab
   }
   const state = await readState(container, { signal });
   return state.running ? waitFor(container, { signal }) : state;
+}
+
+async function putArchive(
+  container: Dockerode.Container,
+  tar: Buffer | Readable,
+  path: string,
+  { signal }: Abortable = {},
+): Promise<void> {
+  // Through a generator, because a stream that closes early without an error would leave the request open for ever.
+  const source = Buffer.isBuffer(tar) ? tar : Readable.from(tar, { objectMode: false });
+  try {
+    await call(`copy files to ${path} in a container`, signal, (abort) =>
+      container.putArchive(source, { ...abort, path, noOverwriteDirNonDir: "true" }),
+    );
+  } finally {
+    if (!Buffer.isBuffer(tar)) tar.destroy();
+  }
 }
 
 async function getArchive(

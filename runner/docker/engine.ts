@@ -34,6 +34,8 @@ export interface Engine extends AsyncDisposable {
 export interface ConnectOptions extends Abortable {
   /** Where `DOCKER_HOST` and its companions are read from. Default: the process's environment. */
   readonly env?: Environment;
+  /** How long the engine may take to answer, in milliseconds. Default 10,000. */
+  readonly answerMs?: number;
 }
 
 const OLDEST = "1.41";
@@ -42,13 +44,17 @@ const ANSWER_WITHIN_MS = 10_000;
 
 /**
  * Connects to the engine that the environment names and reads its facts.
- * @throws RunnerError `NO_DOCKER` (no socket, refused, or silent for 10 s), `DOCKER_PERMISSION`, `DOCKER_API_TOO_OLD`,
+ * @throws RunnerError `NO_DOCKER` (no socket, refused, or silent for too long), `DOCKER_PERMISSION`, `DOCKER_API_TOO_OLD`,
  * `DOCKER_API_TOO_NEW`, `DOCKER_NOT_LINUX`, `DOCKER_HOST_INVALID`.
  */
-export async function connectEngine({ signal, env = process.env }: ConnectOptions = {}): Promise<Engine> {
+export async function connectEngine({
+  signal,
+  env = process.env,
+  answerMs = ANSWER_WITHIN_MS,
+}: ConnectOptions = {}): Promise<Engine> {
   const endpoint = endpointOf(env);
   const agent = agentFor(endpoint);
-  const deadline = AbortSignal.timeout(ANSWER_WITHIN_MS);
+  const deadline = AbortSignal.timeout(answerMs);
   const abortSignal = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
   try {
     const plain = client(endpoint, agent, undefined);
@@ -175,7 +181,7 @@ function connectError(endpoint: Endpoint, thrown: unknown, signal: AbortSignal |
     : hasCode(thrown, "ECONNREFUSED")
       ? `nothing answers at ${where}`
       : thrown instanceof Error && thrown.name === "AbortError"
-        ? `the daemon at ${where} did not answer within ${ANSWER_WITHIN_MS / 1000} s`
+        ? `the daemon at ${where} did not answer in time`
         : statusOf(thrown) === undefined
           ? `${where}: ${messageOf(thrown)}`
           : `what answers at ${where} is no Docker engine: ${messageOf(thrown).trim()}`;

@@ -47,7 +47,7 @@ const FIRST_POLL_MS = 100;
 const LAST_POLL_MS = 1_000;
 const DEATH_CHECK_MS = 5_000;
 /** How long an ended command's exit code may stay unknown. */
-const EXIT_CODE_WITHIN_MS = 10_000;
+const EXIT_CODE_WITHIN_MS = 5_000;
 /** How long output may stay silent after the command's end before it counts as held open by others; the engine itself waits 2 s. */
 const QUIET_MS = 300;
 const HELD_OPEN_MS = 2_500;
@@ -123,6 +123,7 @@ export async function execIn(docker: Dockerode, container: Dockerode.Container, 
     }
     const state = await settledState(container, ending.died);
     const died = !state.running;
+    if (ending.code === null && !died) throw noExitCode();
     return finish({
       exitCode: ending.code,
       endedBy: died ? "container-died" : "self",
@@ -222,11 +223,15 @@ async function watchExit(
       // "Not running, no exit code" is also the state before the start, so it is never read as 0.
       unknownSince ??= performance.now();
       if (performance.now() - unknownSince > EXIT_CODE_WITHIN_MS) {
-        throw new RunnerError("environment", "EXEC_NO_EXIT_CODE", "the engine gives no exit code for an ended command");
+        throw noExitCode();
       }
     }
     interval = Math.min(LAST_POLL_MS, interval * 1.5);
   }
+}
+
+function noExitCode(): RunnerError {
+  return new RunnerError("environment", "EXEC_NO_EXIT_CODE", "the engine gives no exit code for an ended command");
 }
 
 async function inspectExec(docker: Dockerode, id: string): Promise<Dockerode.ExecInspectInfo | undefined> {

@@ -53,6 +53,14 @@ test("no socket, a socket nobody serves, and a server that is no engine are told
   });
 });
 
+test("an engine that takes the connection and never answers is given up", async () => {
+  const silent = await serve(() => undefined);
+  await expect(connectEngine({ ...at(silent), answerMs: 50 })).rejects.toMatchObject({
+    code: "NO_DOCKER",
+    message: `no Docker engine: the daemon at ${silent} did not answer in time`,
+  });
+});
+
 test("an engine that is too old is refused by name", async () => {
   const old = await serve((_, response) => {
     response.setHeader("content-type", "application/json");
