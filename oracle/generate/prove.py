@@ -8,7 +8,7 @@ import tempfile
 SECONDS = 300
 
 
-def bundle(folder):
+def bundle(folder, with_traps=True):
     """Faults of the bundle as sentences; an empty list means that it holds."""
     faults = []
     with tempfile.TemporaryDirectory() as work:
@@ -29,7 +29,7 @@ def bundle(folder):
         names = sorted(os.listdir(f"{folder}/traps"))
         if len(names) < 3:
             faults.append(f"only {len(names)} traps")
-        for name in names:
+        for name in names if with_traps else ():
             faults += _trap(folder, name, work)
     return faults
 

@@ -40,6 +40,7 @@ def main(family, here):
         problem = frozen_input(here)
         _limit_work()
         reward, verdict = judge(family, problem, options.submission)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         os.makedirs(options.logs, exist_ok=True)
         _write(os.path.join(options.logs, "verdict.json"), verdict)
         _write(os.path.join(options.logs, "reward.json"), reward)
@@ -90,8 +91,6 @@ def _judge(family, problem, fetch):
     except (WorkLimit, MemoryError) as limit:
         report.check("work.bounded", False, f"grading was ended by its limit ({type(limit).__name__})")
         return report.verdict()
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
     report.check("work.bounded", True)
     return report.verdict()
 

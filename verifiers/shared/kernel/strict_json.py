@@ -25,7 +25,8 @@ CONTRACT_CHECKS = (
     "submission.unique-keys",
 )
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+# A string without an end runs to the end of the text, so that no text is scanned twice.
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 _EXPONENT_LIMIT = 400
 
 
