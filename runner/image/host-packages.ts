@@ -58,7 +58,7 @@ async function apt(words: readonly string[], what: string, request: HostPackages
 }
 
 /** True when a program of this name can be started. */
-export async function isInstalled(program: string): Promise<boolean> {
+async function isInstalled(program: string): Promise<boolean> {
   const result = await execa(program, ["--version"], { stdio: "ignore", reject: false });
   return result.code !== "ENOENT";
 }
