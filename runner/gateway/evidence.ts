@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { closeSync, fsyncSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { Digest } from "../base/digest.ts";
@@ -80,7 +80,7 @@ export class Evidence {
     const { bytes } = redact(Buffer.from(`${JSON.stringify(stamped)}\n`, "utf8"), this.#options.secrets);
     if (!this.#reserve(bytes.length, event.type === "end" || event.type === "phase")) return;
     this.#attempt(() => {
-      writeSync(this.#trace, bytes);
+      writeFileSync(this.#trace, bytes);
       this.#hash.update(bytes);
       this.#traceBytes += bytes.length;
     });

@@ -59,7 +59,8 @@ export class ForwardProxy {
 
   /** `GET http://host/path` and its like. */
   async forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const url = URL.parse(request.url ?? "");
+    const target = request.url ?? "";
+    const url = URL.canParse(target) ? new URL(target) : null;
     if (url === null || url.protocol !== "http:")
       return answerJson(response, 400, { error: "expected an http: address" });
     const port = url.port === "" ? 80 : Number(url.port);
