@@ -24,7 +24,7 @@ mkdirSync(dist, { recursive: true });
 await Promise.all([
   build({
     ...shared,
-    entryPoints: { cli: "runner/cli/main.ts" },
+    entryPoints: { cli: "runner/cli/main.ts", "calibration-worker": "runner/perf/calibration-worker.ts" },
     outdir: "dist",
     outExtension: { ".js": ".mjs" },
     splitting: true,

@@ -44,7 +44,15 @@ export const OPTIONS = {
     json,
   },
   imagesBuild: { only: { kind: "list", value: "NAME", summary: "only these images and their bases" }, json },
-  imagesLock: { json },
+  imagesLock: {
+    study: {
+      kind: "string",
+      value: "FILE",
+      summary: "study whose MCP server's surface is locked (default: the demo's)",
+    },
+    surface: { kind: "flag", summary: "lock the surface alone; leave the pins of the images as they are" },
+    json,
+  },
   imagesVerify: { json },
   oracle: {
     dataset,

@@ -21,7 +21,6 @@ export const run: Run<typeof OPTIONS.oracle> = async (options, _positionals, io)
   await reap(engine, { report: io.say, signal: io.signal });
   const result = await validateTasks({
     engine,
-    dataset,
     tasks,
     images: {
       projectRoot: io.projectRoot,

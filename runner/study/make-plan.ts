@@ -1,5 +1,5 @@
-import { readFile, stat } from "node:fs/promises";
-import { isAbsolute, join, resolve } from "node:path";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { findAgent } from "../agent/registry.ts";
 import { type Digest, digestJson } from "../base/digest.ts";
 import { hasCode, RunnerError } from "../base/errors.ts";
@@ -12,6 +12,7 @@ import { loadDataset } from "../task/load-dataset.ts";
 import type { Task } from "../task/model.ts";
 import { refusals } from "../task/refusals.ts";
 import { cassetteFor, type LoadedCassette, loadCassettes } from "./cassettes.ts";
+import { findDataset } from "./find-dataset.ts";
 import { findOracleEvidence, type OracleEvidence } from "./oracle-evidence.ts";
 import { orderTrials } from "./order.ts";
 import type { Plan } from "./plan.ts";
@@ -72,7 +73,7 @@ export async function makePlan(request: PlanRequest): Promise<PreparedPlan> {
   const { engine, images, report, signal } = request;
   const { study } = request.study;
   const agent = findAgent(study.agent.name);
-  const dataset = await loadDataset(await findDataset(request));
+  const dataset = await loadDataset(await findDataset(request.study, request.cwd, images.projectRoot));
   const named = selectTasks(dataset, study.tasks);
   const selected =
     request.tasks.length === 0 ? named : selectTasks({ dir: request.study.path, tasks: named }, request.tasks);
@@ -162,21 +163,6 @@ export async function makePlan(request: PlanRequest): Promise<PreparedPlan> {
     trials,
   };
   return { plan, own, tasks, cassettes, surface };
-}
-
-/** A dataset's path counts from the working directory, else from the study file. */
-async function findDataset({ study, cwd, images }: PlanRequest): Promise<string> {
-  const { dataset } = study.study;
-  if (isAbsolute(dataset)) return dataset;
-  for (const candidate of [resolve(cwd, dataset), study.resolve(dataset), join(images.projectRoot, dataset)]) {
-    const info = await stat(candidate).catch(() => undefined);
-    if (info?.isDirectory()) return candidate;
-  }
-  throw new RunnerError(
-    "input",
-    "DATASET_MISSING",
-    `the study's dataset ${dataset} is no folder here, beside the study, or of the runner`,
-  );
 }
 
 function refuseTasks(tasks: readonly Task[], allowPublicNetwork: boolean): void {

@@ -10,7 +10,7 @@ import { writeReport } from "../evidence/anchor.ts";
 import { BUNDLE, createBundle } from "../evidence/bundle.ts";
 import type { ObjectRef } from "../evidence/object-ref.ts";
 import { type TaskDigests, taskDigests } from "../task/digests.ts";
-import type { Dataset, Task, Trap } from "../task/model.ts";
+import type { Task, Trap } from "../task/model.ts";
 import { refusals } from "../task/refusals.ts";
 import { newRunId, openWorld } from "../trial/open-world.ts";
 import type { TrialRecord } from "../trial/record.ts";
@@ -30,7 +30,6 @@ import {
 
 export interface OracleOptions {
   readonly engine: Engine;
-  readonly dataset: Dataset;
   /** The tasks to validate. */
   readonly tasks: readonly Task[];
   readonly images: ImageSettings;
@@ -88,7 +87,8 @@ export async function validateTasks(options: OracleOptions): Promise<OracleResul
   const own = await readOwnImages(options.images, engine);
   await using bundle = await createBundle(out);
   await bundle.ledger.append({ type: "run-opened", runId, kind: "oracle" });
-  await using world = await openWorld({ engine, runId, store: bundle.store, images: own.ids, signal, clock });
+  await using shared = await openWorld({ engine, runId, images: own.ids, signal, clock });
+  const world: TrialWorld = { ...shared, store: bundle.store };
   const limit = pLimit(options.concurrency);
   const building = pLimit(1);
   let next = 0;

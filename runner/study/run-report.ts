@@ -34,12 +34,15 @@ export const runReportSchema = z.strictObject({
   /** Image ids and facts of the machine that ran it. */
   host: z.record(z.string(), z.unknown()),
   images: z.record(z.string(), z.unknown()),
+  /** What the treatment's server must advertise; in control, whose tools must not be seen. */
+  lockedSurface: objectRefSchema,
   /** The surface of the MCP server as the run's preflight saw it; null in control. */
-  surface: objectRefSchema.nullable(),
-  /** The cassette that answered for the model; null when a provider did. */
+  observedSurface: objectRefSchema.nullable(),
+  /** The cassette that answered in each trial, by trial number; empty when a provider did. */
   cassettes: z.record(z.string(), objectRefSchema),
   outcomes: z.record(z.enum(OUTCOMES), z.int().min(0)),
-  metrics: z.array(z.record(z.string(), z.unknown())),
+  /** One derived line per trial, in the order of the trials. */
+  rows: objectRefSchema,
   startedAt: z.string(),
   finishedAt: z.string(),
 });

@@ -158,7 +158,7 @@ async function resolveEnvironment(
 ): Promise<TaskImageState> {
   const { docker } = engine;
   const { image } = environment;
-  const common = { docker, maps: settings.maps, lock: own.lock, report, signal };
+  const common = { docker, maps: settings.maps, lock: own.lock, signal };
   if (image.kind === "image") {
     const found = await resolveImage(docker, image.reference, common);
     if (found.replaced != null) replaced.push(found.replaced);
@@ -181,6 +181,7 @@ async function resolveEnvironment(
     timeoutMs: Math.ceil(environment.buildTimeoutMicros / 1000),
     env: settings.env,
   };
+  if (build) report(`images: ${image.context}`);
   const made = build ? await buildTaskImage(options) : await findTaskImage(options);
   replaced.push(...made.replaced);
   if (made.imageId === null) return { id: null, inputDigest: made.inputDigest, env: [], workdir: "/" };

@@ -38,6 +38,7 @@ export function gatewayPlan(runId: string, spec: TrialSpec): GatewaySetSpec {
     },
     cassette: model.cassette?.bytes ?? null,
     mcp: treatment,
+    expected: treatment?.surface ?? null,
     outward: model.cassette === null || allow.length > 0,
   };
 }

@@ -11,7 +11,7 @@ import { createInternalNetwork, type Network } from "../docker/network.ts";
 import { TrialFailure } from "./failure.ts";
 import { type GatewayLink, linkGateway } from "./gateway-link.ts";
 import type { McpPlan } from "./spec.ts";
-import { type TrialWorld, trialLabels } from "./world.ts";
+import { type SharedWorld, trialLabels } from "./world.ts";
 
 /** A trial's gateway on the network it shares with the agent, and behind it the treatment's server on a network of their own. */
 export interface GatewaySet extends AsyncDisposable {
@@ -28,6 +28,8 @@ export interface GatewaySetSpec {
   readonly config: GatewayConfigInput;
   readonly cassette: Buffer | null;
   readonly mcp: McpPlan | null;
+  /** What the server must advertise, without its catalog; null takes whatever it says. */
+  readonly expected: Surface | null;
   /** True when the gateway needs a way out: a live provider, or a forward proxy. */
   readonly outward: boolean;
 }
@@ -41,7 +43,7 @@ const PREFLIGHT_PAUSE_MS = 200;
  * @throws TrialFailure `invalid_condition` when the server does not start or advertises something else.
  */
 export async function openGatewaySet(
-  world: TrialWorld,
+  world: SharedWorld,
   spec: GatewaySetSpec,
   signal: AbortSignal,
 ): Promise<GatewaySet> {
@@ -92,7 +94,7 @@ export async function openGatewaySet(
   await link.expect("configured", signal);
   link.send({ do: "listen" });
   await link.expect("ready", signal);
-  if (spec.mcp !== null && server !== null) await preflight(link, spec.mcp, server, world, signal);
+  if (spec.mcp !== null && server !== null) await preflight(link, spec, spec.mcp, server, world, signal);
   const owned = stack.move();
   return {
     agentNetwork,
@@ -116,7 +118,7 @@ interface Server {
 }
 
 async function startServer(
-  world: TrialWorld,
+  world: SharedWorld,
   stack: AsyncDisposableStack,
   plan: McpPlan,
   network: Network,
@@ -148,15 +150,17 @@ async function startServer(
 /** Asks until the server answers, dies, or its time is over; whatever it says then is held against the lock. */
 async function preflight(
   link: GatewayLink,
+  spec: GatewaySetSpec,
   plan: McpPlan,
   server: Server,
-  world: TrialWorld,
+  world: SharedWorld,
   signal: AbortSignal,
 ): Promise<void> {
   for (;;) {
     const notice = await link.ask({ do: "preflight" }, "preflight", signal);
     if (notice.ok) {
-      const expected = surfaceDigest({ ...plan.surface, catalog: null });
+      const expected =
+        spec.expected === null ? notice.surfaceDigest : surfaceDigest({ ...spec.expected, catalog: null });
       if (notice.surfaceDigest === expected) return;
       throw new TrialFailure(
         "invalid_condition",
@@ -198,9 +202,4 @@ async function acquireAll<T extends AsyncDisposable>(
     }
   }
   return acquired;
-}
-
-/** The surface a preflight without a catalog must find. */
-export function toolSurface(surface: Surface): Surface {
-  return { ...surface, catalog: null };
 }

@@ -7,13 +7,11 @@ import type { Engine } from "../docker/engine.ts";
 import { createOutwardNetwork, type Network } from "../docker/network.ts";
 import { ownerLabels, thisOwner } from "../docker/ownership.ts";
 import { fillVolumeFromImage } from "../docker/runtime-volume.ts";
-import type { ObjectStore } from "../evidence/store.ts";
-import type { TrialWorld } from "./world.ts";
+import type { SharedWorld } from "./world.ts";
 
 export interface WorldOptions {
   readonly engine: Engine;
   readonly runId: string;
-  readonly store: ObjectStore;
   /** Ids of the runner's own images by name. */
   readonly images: ReadonlyMap<string, Digest>;
   readonly signal: AbortSignal;
@@ -29,8 +27,8 @@ export function newRunId(clock: Clock = systemClock): string {
 }
 
 /** Opens what the trials of a run share; disposing it removes the shared network. */
-export async function openWorld(options: WorldOptions): Promise<TrialWorld & AsyncDisposable> {
-  const { engine, runId, store, images, signal, clock = systemClock } = options;
+export async function openWorld(options: WorldOptions): Promise<SharedWorld & AsyncDisposable> {
+  const { engine, runId, images, signal, clock = systemClock } = options;
   const owner = await thisOwner();
   const stack = new AsyncStack();
   let outward: Promise<Network> | undefined;
@@ -53,7 +51,6 @@ export async function openWorld(options: WorldOptions): Promise<TrialWorld & Asy
     engine,
     owner,
     runId,
-    store,
     clock,
     gatewayImage: idOf("gateway"),
     outward: async () => {

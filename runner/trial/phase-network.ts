@@ -62,6 +62,7 @@ export async function plainPhaseNetwork(
         },
         cassette: null,
         mcp: null,
+        expected: null,
         outward: true,
       },
       signal,

@@ -39,8 +39,10 @@ export interface McpPlan {
   readonly url: string;
   readonly startMicros: number;
   readonly memoryBytes: number;
-  /** What it must advertise. */
+  /** What it must advertise, its catalog included. */
   readonly surface: Surface;
+  /** The resource that lists its operations, where the study binds one. */
+  readonly catalogUri: string | null;
 }
 
 /** An image as it was resolved for a run. */

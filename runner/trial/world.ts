@@ -4,12 +4,16 @@ import type { Engine } from "../docker/engine.ts";
 import { type Labels, type Owner, ownerLabels } from "../docker/ownership.ts";
 import type { ObjectStore } from "../evidence/store.ts";
 
-/** What every trial of a run shares. */
-export interface TrialWorld {
+/** What every trial of a run shares: its evidence store and everything in {@link SharedWorld}. */
+export interface TrialWorld extends SharedWorld {
+  readonly store: ObjectStore;
+}
+
+/** What a run shares beside its evidence. */
+export interface SharedWorld {
   readonly engine: Engine;
   readonly owner: Owner;
   readonly runId: string;
-  readonly store: ObjectStore;
   readonly clock: Clock;
   readonly gatewayImage: Digest;
   /** The network that leads outside, for gateways alone; made when it is first needed. */
@@ -19,6 +23,6 @@ export interface TrialWorld {
 }
 
 /** Labels of an object that belongs to one trial. */
-export function trialLabels(world: TrialWorld, trialId: string, role: string): Labels {
+export function trialLabels(world: SharedWorld, trialId: string, role: string): Labels {
   return ownerLabels(world.owner, { run: world.runId, trial: trialId, role });
 }

@@ -1,0 +1,62 @@
+import { gatewayPlan } from "../trial/gateway-plan.ts";
+import { type GatewaySet, openGatewaySet } from "../trial/gateway-set.ts";
+import type { TrialSpec } from "../trial/spec.ts";
+import type { TrialWorld } from "../trial/world.ts";
+
+/** Gateways (and servers) started before their trials need them; each belongs to one trial. */
+export interface GatewaysAhead extends AsyncDisposable {
+  /** The trial's gateway: started ahead, or now. The caller owns it. */
+  readonly take: (spec: TrialSpec) => Promise<GatewaySet>;
+}
+
+/**
+ * Keeps up to `ahead` gateways starting for the next trials in order, because a server takes seconds to start. Disposing it removes
+ * those that no trial took.
+ */
+export function startGatewaysAhead(
+  world: TrialWorld,
+  specs: readonly TrialSpec[],
+  ahead: number,
+  signal: AbortSignal,
+): GatewaysAhead {
+  const waiting = specs.filter(({ agent }) => agent.kind === "model");
+  const started = new Map<TrialSpec, Promise<GatewaySet>>();
+  const stop = new AbortController();
+  const joint = AbortSignal.any([signal, stop.signal]);
+  const start = (spec: TrialSpec): Promise<GatewaySet> => {
+    const opening = openGatewaySet(world, gatewayPlan(world.runId, spec), joint);
+    // Whoever takes it sees the failure; until then it is nobody's unhandled rejection.
+    opening.catch(() => undefined);
+    return opening;
+  };
+  const refill = (): void => {
+    while (started.size < ahead) {
+      const next = waiting.shift();
+      if (next === undefined) return;
+      started.set(next, start(next));
+    }
+  };
+  refill();
+  return {
+    take: async (spec) => {
+      const opening = started.get(spec) ?? start(spec);
+      started.delete(spec);
+      const at = waiting.indexOf(spec);
+      if (at !== -1) waiting.splice(at, 1);
+      refill();
+      return opening;
+    },
+    [Symbol.asyncDispose]: async () => {
+      waiting.length = 0;
+      stop.abort(new Error("the run is over"));
+      await Promise.all(
+        [...started.values()].map((opening) =>
+          opening.then(
+            (set) => set[Symbol.asyncDispose](),
+            () => undefined,
+          ),
+        ),
+      );
+    },
+  };
+}

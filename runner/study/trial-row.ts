@@ -1,0 +1,96 @@
+import { readFileSync, statSync } from "node:fs";
+import { type Digest, digestBytes } from "../base/digest.ts";
+import { RunnerError } from "../base/errors.ts";
+import type { ToolNaming } from "../base/formats/tool-naming.ts";
+import { isUnknown, type Known, unknown } from "../base/unknown.ts";
+import type { ObjectStore } from "../evidence/store.ts";
+import { readTrace } from "../trace/read-trace.ts";
+import { summariseTrace, type TraceMetrics } from "../trace/summarise.ts";
+import type { TrialRecord } from "../trial/record.ts";
+
+/** What is derived from one sealed trial: the line of it in tables, comparisons and exports. */
+export interface TrialRow {
+  readonly number: number;
+  readonly attempt: number;
+  readonly task: string;
+  readonly condition: TrialRecord["condition"];
+  readonly repetition: number;
+  readonly outcome: TrialRecord["outcome"];
+  readonly cause: string | null;
+  readonly agentEnd: string | null;
+  readonly reward: number | null;
+  readonly rewards: Readonly<Record<string, number>> | null;
+  readonly submission: Known<string>;
+  readonly modelSource: TrialRecord["modelSource"];
+  /** Microseconds of the whole trial, and of the agent alone. */
+  readonly totalMicros: Known<number>;
+  readonly agentMicros: Known<number>;
+  /** Derived from the gateway's trace; unknown for a trial that left none, null for an agent that needs no model. */
+  readonly metrics: Known<TraceMetrics> | null;
+}
+
+/** What the derivation needs to know beside the record. */
+export interface RowContext {
+  readonly naming: ToolNaming | null;
+  /** Names of the study's server's tools. */
+  readonly serverTools: readonly string[];
+  readonly expectedOperations: readonly string[] | null;
+}
+
+const MAX_TRACE_BYTES = 256 * 1024 * 1024;
+const MAX_OBJECT_BYTES = 256 * 1024 * 1024;
+
+/** Derives a trial's row from its record and the bytes it refers to. */
+export async function deriveRow(
+  store: Pick<ObjectStore, "readAll" | "path">,
+  record: TrialRecord,
+  context: RowContext,
+): Promise<TrialRow> {
+  const last = record.steps.at(-1);
+  const submission = last?.submission ?? unknown("missing", "no step was run");
+  return {
+    number: record.number,
+    attempt: record.attempt,
+    task: record.task,
+    condition: record.condition,
+    repetition: record.repetition,
+    outcome: record.outcome,
+    cause: record.cause?.code ?? null,
+    agentEnd: last?.agentEnd?.by ?? null,
+    reward: record.reward,
+    rewards: record.rewards,
+    submission: isUnknown(submission) ? submission : submission.status,
+    modelSource: record.modelSource,
+    totalMicros: record.elapsed.total ?? unknown("missing"),
+    agentMicros: record.elapsed.agent ?? unknown("missing", "the agent was not run"),
+    metrics: await metricsOf(store, record, context),
+  };
+}
+
+async function metricsOf(
+  store: Pick<ObjectStore, "readAll" | "path">,
+  record: TrialRecord,
+  { naming, serverTools, expectedOperations }: RowContext,
+): Promise<TrialRow["metrics"]> {
+  if (naming === null) return null;
+  if (record.gateway === null) return unknown("missing", "the trial left no trace");
+  const { trace, objects } = record.gateway;
+  const known = new Set(objects.map(({ digest }) => digest));
+  return summariseTrace({
+    trace: readTrace(await store.readAll(trace, MAX_TRACE_BYTES), `the trace of trial ${record.number}`),
+    readObject: (hex) => readObject(store, known, `sha256:${hex}`),
+    naming,
+    serverTools,
+    expectedOperations,
+  });
+}
+
+function readObject(store: Pick<ObjectStore, "path">, known: ReadonlySet<Digest>, digest: Digest): Buffer | undefined {
+  if (!known.has(digest)) return undefined;
+  const path = store.path(digest);
+  if (statSync(path).size > MAX_OBJECT_BYTES) return undefined;
+  const bytes = readFileSync(path);
+  if (digestBytes(bytes) !== digest)
+    throw new RunnerError("integrity", "OBJECT_CHANGED", `object ${digest} holds other bytes`);
+  return bytes;
+}

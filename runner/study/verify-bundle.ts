@@ -1,0 +1,167 @@
+import { lstat, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import pLimit from "p-limit";
+import { canonicalBytes } from "../base/canonical-json.ts";
+import { type Digest, digestFile } from "../base/digest.ts";
+import { messageOf, RunnerError } from "../base/errors.ts";
+import { isObject, type Json } from "../base/json.ts";
+import { parseStrictJson } from "../base/strict-json.ts";
+import { parseInput } from "../base/zod-input.ts";
+import { readAnchoredReport } from "../evidence/anchor.ts";
+import { BUNDLE } from "../evidence/bundle.ts";
+import { type LedgerContent, readLedger } from "../evidence/ledger.ts";
+import { collectObjectRefs, type ObjectRef } from "../evidence/object-ref.ts";
+import { listObjects, readableStore } from "../evidence/store.ts";
+import { type TrialRecord, trialRecordSchema } from "../trial/record.ts";
+import { oracleReportSchema } from "./oracle-report.ts";
+import { runReportSchema } from "./run-report.ts";
+import { verifyRun } from "./verify-run.ts";
+
+/** What a verification found. `reasons` lists everything that stands against the bundle. */
+export interface Verification {
+  readonly valid: boolean;
+  readonly kind: string;
+  readonly reasons: readonly string[];
+  readonly trials: number;
+  readonly objects: number;
+  /** Bytes of the objects that were hashed. */
+  readonly bytes: number;
+}
+
+/** A bundle's parts as a verifier holds them; reasons are collected, not thrown. */
+export interface BundleReader {
+  readonly dir: string;
+  readonly store: ReturnType<typeof readableStore>;
+  readonly ledger: LedgerContent;
+  readonly records: ReadonlyMap<Digest, TrialRecord>;
+  readonly refuse: (reason: string) => void;
+}
+
+const TOP_LEVEL: readonly string[] = [BUNDLE.report, BUNDLE.plan, BUNDLE.ledger, "objects"];
+
+/**
+ * Recomputes a bundle from its bytes: the report against the anchor before it is parsed, every reference inside the bundle, every digest,
+ * the ledger's chain, and every derived value. A malformed or wrong anchor is thrown; everything else is a reason.
+ */
+export async function verifyBundle(dir: string, anchor: string, signal: AbortSignal): Promise<Verification> {
+  const reasons: string[] = [];
+  const refuse = (reason: string): void => void reasons.push(reason);
+  let report: Json;
+  try {
+    report = await readAnchoredReport(join(dir, BUNDLE.report), anchor);
+  } catch (thrown) {
+    if (thrown instanceof RunnerError && thrown.kind === "usage") throw thrown;
+    return { valid: false, kind: "unknown", reasons: [messageOf(thrown)], trials: 0, objects: 0, bytes: 0 };
+  }
+  const kind = isObject(report) && typeof report.kind === "string" ? report.kind : "unknown";
+  await checkTopLevel(dir, refuse);
+  const ledger = await readLedger(join(dir, BUNDLE.ledger)).catch((thrown: unknown): LedgerContent => {
+    refuse(messageOf(thrown));
+    return { lines: [], head: null, tornBytes: 0, wholeBytes: 0 };
+  });
+  if (ledger.tornBytes > 0) refuse(`${BUNDLE.ledger}: its last ${ledger.tornBytes} bytes are no whole line`);
+  const store = readableStore(dir);
+  const records = new Map<Digest, TrialRecord>();
+  const roots = collectObjectRefs(report);
+  const refs = new Map<Digest, ObjectRef>(roots.map((ref) => [ref.digest, ref]));
+  for (const ref of trialRefs(report)) {
+    try {
+      const record = await readRecord(store, ref);
+      records.set(ref.digest, record);
+      for (const inner of collectObjectRefs(record)) refs.set(inner.digest, inner);
+    } catch (thrown) {
+      refuse(`record ${ref.digest}: ${messageOf(thrown)}`);
+    }
+  }
+  const bytes = await checkObjects(dir, store, refs, refuse, signal);
+  const reader: BundleReader = { dir, store, ledger, records, refuse };
+  try {
+    if (kind === "run") await verifyRun(reader, parseInput(runReportSchema, report, BUNDLE.report));
+    else if (kind === "oracle") await verifyOracle(reader, report);
+    else refuse(`${BUNDLE.report}: ${JSON.stringify(kind)} is no kind of bundle this runner verifies`);
+  } catch (thrown) {
+    signal.throwIfAborted();
+    refuse(messageOf(thrown));
+  }
+  return { valid: reasons.length === 0, kind, reasons, trials: records.size, objects: refs.size, bytes };
+}
+
+function trialRefs(report: Json): ObjectRef[] {
+  if (!isObject(report)) return [];
+  return ["trials", "superseded", "tasks"].flatMap((name) => {
+    const found: ObjectRef[] = [];
+    const visit = (value: unknown): void => {
+      if (Array.isArray(value)) value.forEach(visit);
+      else if (isObject(value)) {
+        if (value.record !== undefined) found.push(...collectObjectRefs(value.record));
+        else Object.values(value).forEach(visit);
+      }
+    };
+    visit(report[name]);
+    return found;
+  });
+}
+
+async function readRecord(store: BundleReader["store"], ref: ObjectRef): Promise<TrialRecord> {
+  const bytes = await store.readAll(ref);
+  const record = parseInput(trialRecordSchema, parseStrictJson(bytes, { source: "the record" }), "the record");
+  if (!canonicalBytes(record).equals(bytes))
+    throw new RunnerError("integrity", "NOT_CANONICAL", "it is not canonical JSON");
+  return record;
+}
+
+async function checkTopLevel(dir: string, refuse: (reason: string) => void): Promise<void> {
+  for (const entry of await readdir(dir, { withFileTypes: true })) {
+    if (!TOP_LEVEL.includes(entry.name)) refuse(`${entry.name} does not belong to the bundle`);
+    else if (entry.isSymbolicLink()) refuse(`${entry.name} is a symbolic link`);
+  }
+  for (const name of ["objects", "objects/sha256"]) {
+    const info = await lstat(join(dir, name)).catch(() => undefined);
+    if (info !== undefined && !info.isDirectory()) refuse(`${name} is not a folder`);
+  }
+}
+
+async function checkObjects(
+  dir: string,
+  store: BundleReader["store"],
+  refs: ReadonlyMap<Digest, ObjectRef>,
+  refuse: (reason: string) => void,
+  signal: AbortSignal,
+): Promise<number> {
+  const { digests, strays } = await listObjects(dir);
+  for (const stray of strays) refuse(`${stray} is no object of the bundle`);
+  for (const digest of digests) if (!refs.has(digest)) refuse(`object ${digest} is referred to by nothing`);
+  const limit = pLimit(4);
+  let bytes = 0;
+  await Promise.all(
+    [...refs.values()].map((ref) =>
+      limit(async () => {
+        signal.throwIfAborted();
+        try {
+          for await (const chunk of store.read(ref) as AsyncIterable<Buffer>) bytes += chunk.length;
+        } catch (thrown) {
+          refuse(messageOf(thrown));
+        }
+      }),
+    ),
+  );
+  return bytes;
+}
+
+async function verifyOracle({ dir, ledger, records, refuse }: BundleReader, report: Json): Promise<void> {
+  const parsed = parseInput(oracleReportSchema, report, BUNDLE.report);
+  if ((await digestFile(join(dir, BUNDLE.ledger))) !== parsed.ledger) refuse(`${BUNDLE.ledger} is not the report's`);
+  const sealed = ledger.lines.filter(({ event }) => event.type === "trial-sealed").length;
+  if (sealed !== records.size) refuse(`the ledger seals ${sealed} trials, the report has ${records.size}`);
+  for (const task of parsed.tasks) {
+    for (const run of task.runs) {
+      const record = records.get(run.record.digest);
+      if (record === undefined) continue;
+      if (record.outcome !== run.outcome || record.reward !== run.reward) {
+        refuse(
+          `${task.task}, ${run.role}: the report says ${run.outcome} ${run.reward}, its record ${record.outcome} ${record.reward}`,
+        );
+      }
+    }
+  }
+}
