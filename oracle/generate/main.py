@@ -78,7 +78,8 @@ def generate(family, seed, out, count):
         task = f"{family.replace('_', '-')}-{hashlib.sha256(f'{seed_digest}/{index}'.encode()).hexdigest()[:10]}"
         folder = os.path.join(out, task)
         if os.path.exists(folder):
-            raise SystemExit(f"{folder}: exists already; choose another --out or another --seed")
+            print(f"{folder} exists already; choose another --out or another --seed", file=sys.stderr)
+            raise SystemExit(2)
         draft, right = make(task, family, f"{seed}/{index}", options)
         origin = {
             "contamination": "held-out",
