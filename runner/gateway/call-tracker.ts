@@ -16,6 +16,11 @@ export class CallTracker {
     }
   }
 
+  /** False while no call is cancelled: no answer can be late then, and none need be read for it. */
+  get expectsLate(): boolean {
+    return this.#cancelled.size > 0;
+  }
+
   isLate(messages: readonly McpMessage[]): boolean {
     return messages.some(
       (message) =>

@@ -14,6 +14,7 @@ import { liveProvider } from "./live-provider.ts";
 import type { LoadedConfig } from "./load-config.ts";
 import { McpRoute } from "./mcp-route.ts";
 import { handleModel } from "./model-route.ts";
+import { peerFilter } from "./peer-filter.ts";
 import { PreflightError } from "./preflight/mcp-client.ts";
 import { preflight } from "./preflight/preflight.ts";
 import type { Provider } from "./provider.ts";
@@ -80,7 +81,10 @@ export class Gateway {
       connect: proxy === null ? null : (request, client, head) => this.#track(proxy.connect(request, client, head)),
       route: (request, response) => this.#track(this.#route(request, response)),
     });
-    this.#server.on("connection", (socket) => {
+    const mayConnect = peerFilter(config.agentNetworks);
+    this.#server.prependListener("connection", (socket) => {
+      const peer = socket.remoteAddress ?? "?";
+      if (!mayConnect(peer)) return this.#refusePeer(socket, peer);
       this.#sockets.add(socket);
       socket.once("close", () => this.#sockets.delete(socket));
     });
@@ -197,6 +201,13 @@ export class Gateway {
       return this.#answerModels(target, model.id, response);
     }
     await this.#refuse(request, response, target);
+  }
+
+  #refusePeer(socket: Socket, peer: string): void {
+    socket.destroy();
+    const exchange = this.#session.nextExchange();
+    const detail = `a connection from ${peer}, which is not in the agent's network`;
+    this.#evidence.emit({ type: "request-refused", exchange, method: "?", path: "?", status: 403, detail });
   }
 
   /** The list of models is the study's model: an agent may look whether it is there, and no provider is asked. */

@@ -4,6 +4,7 @@ import type { ModelApi } from "../base/formats/common.ts";
 import type { GatewayModel } from "../base/formats/gateway-config.ts";
 import { MODEL_PATHS } from "../base/formats/model-paths.ts";
 import { forwardedHeaders, type HeaderList, headerValue } from "./headers.ts";
+import { joinUrl } from "./join-url.ts";
 import type { Provider } from "./provider.ts";
 import { redactStream, secretForms } from "./secrets.ts";
 import { askUpstream } from "./upstream.ts";
@@ -13,7 +14,7 @@ const PASSED = ["content-type", "accept", "user-agent", "anthropic-version", "an
 
 /** Speaks to the study's provider. Nothing is tried twice here. */
 export function liveProvider(model: GatewayModel): Provider {
-  const base = (model.baseUrl ?? "").replace(/\/+$/, "");
+  const base = model.baseUrl ?? "";
   const secrets = secretForms(model.apiKey);
   const ca = model.caPem === null ? undefined : [...rootCertificates, model.caPem];
   return {
@@ -26,7 +27,7 @@ export function liveProvider(model: GatewayModel): Provider {
           headers: answered,
           chunks,
         } = await askUpstream({
-          url: new URL(`${base}${MODEL_PATHS[api]}${search}`),
+          url: joinUrl(base, MODEL_PATHS[api], search),
           method: "POST",
           headers: outgoing(api, headers, model.apiKey),
           body: bytes,

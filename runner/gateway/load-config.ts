@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { type Digest, digestBytes } from "../base/digest.ts";
 import { RunnerError } from "../base/errors.ts";
 import { type Cassette, cassetteSchema } from "../base/formats/cassette.ts";
@@ -13,9 +13,11 @@ export interface LoadedConfig {
   readonly cassette: { readonly value: Cassette; readonly digest: Digest } | null;
 }
 
-/** Reads the config file, and the cassette where the config asks for one; everything that could fail later for want of sense fails here. */
+/** Reads the config file, and the cassette where the config asks for one; everything that could fail later for want of sense fails here. The config file is removed. */
 export function loadConfig(paths: { readonly config: string; readonly cassette: string }): LoadedConfig {
   const config = parseInput<GatewayConfig>(gatewayConfigSchema, readJson(paths.config), paths.config);
+  // It may hold the provider's key, and is not needed again.
+  rmSync(paths.config, { force: true });
   return { config, cassette: config.replay ? loadCassette(paths.cassette, config) : null };
 }
 

@@ -7,6 +7,7 @@ import { agentGone, writeChunk } from "./agent-gone.ts";
 import { answerJson } from "./api-errors.ts";
 import { CallTracker, toolCalls } from "./call-tracker.ts";
 import { forwardedHeaders, headerPairs, headerValue, recordedHeaders } from "./headers.ts";
+import { joinUrl } from "./join-url.ts";
 import { readBody } from "./read-body.ts";
 import type { Session } from "./session.ts";
 import { SseFrameSplitter } from "./sse-frames.ts";
@@ -46,7 +47,9 @@ export class McpRoute {
     if (body === "gone") return;
     const frame = body.length > 0 ? readMcpFrame(body, "body") : { messages: [], problem: null };
     const calls = toolCalls(frame.messages);
-    const exhausted = calls.length === 0 ? null : this.#session.ledger.useToolCalls(calls.length);
+    // A body that cannot be read here may still be a call to the server's reader, so it counts as one.
+    const count = frame.problem === null ? calls.length : 1;
+    const exhausted = count === 0 ? null : this.#session.ledger.useToolCalls(count);
     if (exhausted !== null) {
       this.#session.exhaust(exhausted, exchange);
       const message = `the trial's budget of ${exhausted.limit} tool calls is exhausted`;
@@ -55,7 +58,7 @@ export class McpRoute {
     }
     for (const _ of calls) evidence.countToolCall();
     this.#tracker.toServer(frame.messages);
-    await this.#pass(request, response, { exchange, method, path, body, target: `${config.mcp.url}${search}` });
+    await this.#pass(request, response, { exchange, method, path, body, target: joinUrl(config.mcp.url, "", search) });
   }
 
   async #pass(
@@ -67,7 +70,7 @@ export class McpRoute {
       path,
       body,
       target,
-    }: Record<"exchange" | "method" | "path" | "target", string> & { body: Buffer },
+    }: Record<"exchange" | "method" | "path", string> & { body: Buffer; target: URL },
   ): Promise<void> {
     const { evidence } = this.#session;
     const headers = headerPairs(request.rawHeaders);
@@ -88,7 +91,7 @@ export class McpRoute {
     try {
       const forwarded = forwardedHeaders(headers, ["host", "content-length", "expect", "accept-encoding"]);
       const upstream = await askUpstream({
-        url: new URL(target),
+        url: target,
         method,
         // The copy is read as it passes, so the server is asked for plain bytes.
         headers: [...forwarded, ["accept-encoding", "identity"]],
@@ -167,7 +170,7 @@ class Downstream {
 
   #keep(frame: Buffer, form: "sse" | "body"): void {
     const { evidence } = this.#session;
-    const late = this.#tracker.isLate(readMcpFrame(frame, form).messages);
+    const late = this.#tracker.expectsLate && this.#tracker.isLate(readMcpFrame(frame, form).messages);
     evidence.emit({ type: "mcp-frame", exchange: this.#exchange, to: "agent", form, body: evidence.body(frame), late });
   }
 }

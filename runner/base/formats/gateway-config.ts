@@ -108,6 +108,14 @@ export const gatewayConfigSchema = z
       .nullable()
       .default(null),
     budgets: budgetsSchema.prefault({}),
+    /**
+     * CIDR blocks from which connections are taken, those of the agent's network; null takes all. Others that share a network with the
+     * gateway, such as the MCP server, must not reach the model or the forward proxy through it.
+     */
+    agentNetworks: z
+      .array(z.union([z.cidrv4(), z.cidrv6()]))
+      .nullable()
+      .default(null),
     /** null: no forward proxy. */
     proxy: proxySchema.nullable().default(null),
     limits: limitsSchema.prefault({}),

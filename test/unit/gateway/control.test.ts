@@ -58,6 +58,7 @@ test("a gateway waits idle, is configured, listens, runs and finishes with the d
   for (const command of ["configure", "listen", "agent-started", "agent-ended", "finish"])
     say(JSON.stringify({ do: command }));
   expect(await done).toBe(0);
+  expect(await readdir(folder)).toEqual(["evidence"]);
   expect(notices.map(({ notice }) => notice)).toEqual(["idle", "configured", "ready", "finished"]);
   const trace = await readFile(join(folder, "evidence", "trace.jsonl"));
   expect(notices.at(-1)).toMatchObject({

@@ -70,3 +70,14 @@ test.each(["/mcp", "/v1/chat/completions"])(
     expect(chunked).toContain("HTTP/1.1 413");
   },
 );
+
+test("a connection from outside the agent's network is dropped and recorded", async () => {
+  await using gateway = await startGateway(testConfig({ agentNetworks: ["10.9.0.0/16", "fd00::/8"] }));
+  expect(await raw(gateway.url, "GET /nowhere HTTP/1.1\r\nhost: x\r\n\r\n")).toBe("");
+  const finished = await gateway.finish();
+  expect(finished.of("request-refused")).toMatchObject([
+    { status: 403, detail: "a connection from 127.0.0.1, which is not in the agent's network" },
+  ]);
+  await using open = await startGateway(testConfig({ agentNetworks: ["10.9.0.0/16", "127.0.0.0/8"] }));
+  expect((await fetch(`${open.url}/nowhere`)).status).toBe(404);
+});

@@ -284,6 +284,23 @@ test("the budget of tool calls stops the call beyond it before it reaches the se
   expect(finished.of("end")[0]?.counts.mcpToolCalls).toBe(3);
 });
 
+test("a body that only a laxer reader takes for a call counts as one", async () => {
+  await using server = await startMcpServer({
+    on: { "tools/call": ({ id }, response) => sendResult(response, id, toolResult({})) },
+  });
+  await using gateway = await startGateway(testConfig({ mcp: { url: server.url }, budgets: { toolCalls: 1 } }));
+  const body = call(1, "math.run").replace('"id":1', '"id":0,"id":1');
+  const post = () => fetch(`${gateway.url}/mcp`, { method: "POST", headers: ACCEPT, body });
+  expect([(await post()).status, (await post()).status]).toEqual([200, 429]);
+});
+
+test("a server's address with a query of its own keeps it before the agent's", async () => {
+  await using server = await startMcpServer();
+  await using gateway = await startGateway(testConfig({ mcp: { url: `${server.url}?tenant=a` } }));
+  await fetch(`${gateway.url}/mcp?b=1`, { method: "POST", headers: ACCEPT, body: call(1, "math.run") });
+  expect(server.seen[0]?.url).toBe("/mcp?tenant=a&b=1");
+});
+
 test("a request body that is no JSON-RPC passes unchanged and is recorded as it is", async () => {
   await using server = await startMcpServer({
     on: { "": (_message, response) => void response.writeHead(400).end("what?") },
