@@ -298,7 +298,7 @@ describe("resuming", () => {
     await one.run(options);
     const refusal = async (change: object, more: object = {}) => {
       const { error } = await one.run({ ...options, resume: true, ...change }, more);
-      return { code: error?.code, changes: error?.details?.["changes"] };
+      return { code: error?.code, changes: error?.details?.changes };
     };
     const changed = (...changes: string[]) => ({ code: "RESUME_CHANGED", changes });
     expect(await refusal({ verifierRepeats: 3 })).toEqual(changed("settings.verifier_repeats"));
@@ -314,7 +314,7 @@ describe("resuming", () => {
     const config = configOf(endpoint.url);
     await writeFile(
       one.path("config.json"),
-      JSON.stringify({ ...config, policy: { ...config["policy"], generation: { temperature: 0 } } }),
+      JSON.stringify({ ...config, policy: { ...config.policy, generation: { temperature: 0 } } }),
     );
     expect(await refusal({})).toEqual(changed("config.policy.generation.temperature"));
     await writeFile(one.path("config.json"), JSON.stringify(config));
