@@ -1,13 +1,13 @@
 import type { Duplex, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { setTimeout as sleep } from "node:timers/promises";
 import type Dockerode from "dockerode";
 import { type Clock, systemClock } from "../base/clock.ts";
-import { RunnerError } from "../base/errors.ts";
-import { type Abortable, apiError, isGone, statusOf } from "./api-error.ts";
+import { type Abortable, apiError, statusOf } from "./api-error.ts";
 import type { ByteSink } from "./byte-sink.ts";
 import { type ContainerState, readState } from "./container-state.ts";
 import { demultiplex } from "./demux.ts";
+import { type Activity, quiet, watched } from "./exec-output.ts";
+import { type Exit, noExitCode, settledState, watchExit } from "./exec-watch.ts";
 
 export interface ExecSpec extends Abortable {
   readonly argv: readonly string[];
@@ -42,24 +42,10 @@ export interface ExecResult {
   readonly container: ContainerState | null;
 }
 
-/** Polling of a running command: rare, since the end of its output usually tells; and of its container's state. */
-const FIRST_POLL_MS = 100;
-const LAST_POLL_MS = 1_000;
-const DEATH_CHECK_MS = 5_000;
-/** How long an ended command's exit code may stay unknown. */
-const EXIT_CODE_WITHIN_MS = 5_000;
-/** How long output may stay silent after the command's end before it counts as held open by others; the engine itself waits 2 s. */
-const QUIET_MS = 300;
-const HELD_OPEN_MS = 2_500;
-/** How long a container may take to be seen dead after a command in it was killed. */
-const DEATH_WITHIN_MS = 1_000;
+/** How long after a command was killed its container may still be on its way to death. */
+const KILLED_PATIENCE_MS = 1_000;
 
 type Ending = "timeout" | "abort" | Exit;
-interface Exit {
-  readonly code: number | null;
-  readonly started: boolean;
-  readonly died: boolean;
-}
 
 /**
  * Runs a command in a running container. The deadline is kept here, not in the container, and the end of the command is read from the
@@ -118,10 +104,10 @@ export async function execIn(docker: Dockerode, container: Dockerode.Container, 
 
     const drained = await Promise.race([limits, failed, ended, quiet(activity, done.signal)]);
     if (typeof drained === "string") return cut(drained);
-    if (!ending.died && ending.code !== 137) {
+    if (!ending.died && ending.started && ending.code !== 137) {
       return finish({ exitCode: ending.code, endedBy: "self", started: ending.started, outputEnded, container: null });
     }
-    const state = await settledState(container, ending.died);
+    const state = await settledState(container, ending.code === 137 ? KILLED_PATIENCE_MS : 0);
     const died = !state.running;
     if (ending.code === null && !died) throw noExitCode();
     return finish({
@@ -183,99 +169,6 @@ function deadlines({ timeoutMicros, signal }: ExecSpec, done: AbortSignal): Prom
   });
 }
 
-/**
- * Polls the engine's record until the command has ended: at once when its output ends, otherwise at growing intervals, because a
- * process left behind can hold the output open, and one can close its output and run on.
- */
-async function watchExit(
-  docker: Dockerode,
-  container: Dockerode.Container,
-  id: string,
-  outputEnded: Promise<void>,
-  done: AbortSignal,
-): Promise<Exit> {
-  let interval = FIRST_POLL_MS;
-  let silent = true;
-  let checkedAt = performance.now();
-  const ended = outputEnded.then(
-    () => "ended",
-    () => "ended",
-  );
-  let unknownSince: number | undefined;
-  for (;;) {
-    const pause = sleep(interval, undefined, { signal: done });
-    pause.catch(() => undefined);
-    const woke = silent ? await Promise.race([ended, pause]) : await pause;
-    if (woke === "ended") {
-      silent = false;
-      interval = 4;
-      checkedAt = performance.now();
-    }
-    const seen = await inspectExec(docker, id);
-    if (seen === undefined) return { code: null, started: true, died: true };
-    if (!seen.Running && seen.ExitCode !== null) return { code: seen.ExitCode, started: seen.Pid > 0, died: false };
-    // The container's death ends the output as well, so its state is asked for rarely: the engine answers under the container's lock.
-    if (performance.now() - checkedAt > (silent ? DEATH_CHECK_MS : FIRST_POLL_MS)) {
-      checkedAt = performance.now();
-      if (!(await readState(container)).running) return { code: null, started: seen.Pid > 0, died: true };
-    }
-    if (!seen.Running) {
-      // "Not running, no exit code" is also the state before the start, so it is never read as 0.
-      unknownSince ??= performance.now();
-      if (performance.now() - unknownSince > EXIT_CODE_WITHIN_MS) {
-        throw noExitCode();
-      }
-    }
-    interval = Math.min(LAST_POLL_MS, interval * 1.5);
-  }
-}
-
-function noExitCode(): RunnerError {
-  return new RunnerError("environment", "EXEC_NO_EXIT_CODE", "the engine gives no exit code for an ended command");
-}
-
-async function inspectExec(docker: Dockerode, id: string): Promise<Dockerode.ExecInspectInfo | undefined> {
-  try {
-    return await docker.getExec(id).inspect();
-  } catch (thrown) {
-    if (isGone(thrown)) return undefined;
-    throw thrown;
-  }
-}
-
-interface Activity {
-  at: number;
-  busy: boolean;
-  failure: unknown;
-}
-
-/** Resolves when no output has come for a while, counted only while the sink is not holding it back. */
-async function quiet(activity: Activity, done: AbortSignal): Promise<void> {
-  const since = performance.now();
-  for (;;) {
-    await sleep(50, undefined, { signal: done }).catch(() => undefined);
-    if (done.aborted) return;
-    const now = performance.now();
-    if (activity.busy) continue;
-    if (now - Math.max(activity.at, since) >= QUIET_MS || now - since >= HELD_OPEN_MS) return;
-  }
-}
-
-function watched(sink: ByteSink, activity: Activity): ByteSink {
-  return async (bytes) => {
-    activity.busy = true;
-    try {
-      await sink(bytes);
-    } catch (thrown) {
-      activity.failure = thrown;
-      throw thrown;
-    } finally {
-      activity.busy = false;
-      activity.at = performance.now();
-    }
-  };
-}
-
 function feed(socket: Duplex, stdin: ExecSpec["stdin"]): void {
   if (stdin === undefined) return;
   if (stdin instanceof Uint8Array) {
@@ -290,14 +183,4 @@ function feed(socket: Duplex, stdin: ExecSpec["stdin"]): void {
     }
     socket.end();
   }).catch(() => socket.end());
-}
-
-/** A killed command may be the first sign of a dying container; waits for the engine to have seen the death. */
-async function settledState(container: Dockerode.Container, certain: boolean): Promise<ContainerState> {
-  const since = performance.now();
-  for (;;) {
-    const state = await readState(container);
-    if (!state.running || certain || performance.now() - since > DEATH_WITHIN_MS) return state;
-    await sleep(50);
-  }
 }

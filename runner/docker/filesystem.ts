@@ -16,18 +16,21 @@ export interface AnonymousVolume {
 
 const CHANGES = ["modified", "added", "deleted"] as const;
 
-/** Lists what a container's writable layer changes. */
+/** Lists what a container's writable layer changes, sorted by path. */
 export async function changedPathsOf(
   container: Dockerode.Container,
   { signal }: Abortable = {},
 ): Promise<ChangedPath[]> {
   try {
     const changes: readonly { Path: string; Kind: number }[] | null = await container.changes({ abortSignal: signal });
-    return (changes ?? []).map(({ Path: path, Kind: kind }) => {
-      const change = CHANGES[kind];
-      if (change === undefined) throw new RunnerError("environment", "DOCKER_FAILED", `unknown kind of change ${kind}`);
-      return { path, change };
-    });
+    return (changes ?? [])
+      .map(({ Path: path, Kind: kind }) => {
+        const change = CHANGES[kind];
+        if (change === undefined)
+          throw new RunnerError("environment", "DOCKER_FAILED", `unknown kind of change ${kind}`);
+        return { path, change };
+      })
+      .sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
   } catch (thrown) {
     throw apiError("list a container's changed paths", thrown, signal);
   }

@@ -107,6 +107,13 @@ test("a container has no capability, no new privilege, no swap beyond its memory
   });
 });
 
+test("a capability that is asked for by name is the only one there is", async () => {
+  await using container = await bench.sleeper({ capAdd: ["CHOWN"] });
+  expect((await shell(container, "grep CapBnd /proc/self/status; chown 7 /tmp && stat -c %u /tmp")).stdout).toBe(
+    "CapBnd:\t0000000000000001\n7\n",
+  );
+});
+
 test("orphans are reaped under a limit of processes (C12)", async () => {
   await using container = await bench.sleeper({ limits: { pids: 64 } });
   const many = await shell(container, "i=0; while [ $i -lt 400 ]; do sh -c 'true &'; i=$((i+1)); done; echo $i");

@@ -128,19 +128,40 @@ test("a silent command gives its exit code (C17)", async () => {
 
 test("a container that dies under a command is noticed, with its final state (C10)", async () => {
   await using container = await bench.sleeper();
-  const dying = shell(container, "sleep 600");
-  const killing = shell(container, "kill -KILL -1; sleep 5");
-  expect(await dying).toMatchObject({
-    endedBy: "container-died",
-    container: { status: "exited", running: false, oomKilled: false },
+  const output = createCapture();
+  let began: (() => void) | undefined;
+  const begun = new Promise<void>((resolve) => {
+    began = resolve;
   });
-  expect((await killing).endedBy).toBe("container-died");
+  const dying = container.exec({
+    argv: ["sh", "-c", "echo begun; sleep 600"],
+    stdout: async (bytes) => {
+      await output.write(bytes);
+      began?.();
+    },
+    stderr: output.write,
+  });
+  await begun;
+  // Everything but itself is killed, and with the last child the init process ends.
+  const killing = shell(container, "kill -KILL -1; sleep 5");
+  const dead = { status: "exited", running: false, oomKilled: false };
+  expect(await dying).toMatchObject({ endedBy: "container-died", started: true, container: dead });
+  expect(await killing).toMatchObject({ endedBy: "container-died", container: dead });
+  expect(output.captured().head.toString()).toBe("begun\n");
   expect(await shell(container, "true")).toMatchObject({
     exitCode: null,
     endedBy: "container-died",
     started: false,
-    container: { status: "exited" },
+    container: dead,
   });
+});
+
+test("a command that comes while its container is dying is not taken for one that ended by itself (C10)", async () => {
+  await using container = await bench.sleeper();
+  const killing = shell(container, "kill -KILL -1; sleep 5");
+  const late = Array.from({ length: 4 }, () => shell(container, "sleep 600"));
+  const results = await Promise.all([killing, ...late]);
+  expect(results.map(({ endedBy }) => endedBy)).toEqual(Array(5).fill("container-died"));
 });
 
 test("a command cannot kill the init process, so the container goes on (C10)", async () => {
