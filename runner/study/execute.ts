@@ -37,6 +37,9 @@ export interface ExecuteOptions {
   readonly clock?: Clock;
 }
 
+/** What a trial's specification is made from. */
+type SpecOptions = Omit<ExecuteOptions, "conditions" | "out" | "concurrency">;
+
 /**
  * Runs the planned trials of the given conditions in the plan's order and seals one bundle per condition. The treatment's server is held
  * against the lock before anything is created.
@@ -46,9 +49,9 @@ export async function executePlan(options: ExecuteOptions): Promise<SealedRun[]>
   await requireEmpty(out);
   const runId = newRunId(clock);
   const startedAt = clock.wall();
-  const model = modelPlan(options);
   await using stack = new AsyncStack();
   const shared = stack.use(await openWorld({ engine, runId, images: prepared.own.ids, signal, clock }));
+  const specs = (await planTrialSpecs(options)).filter(({ condition }) => conditions.includes(condition as Condition));
   const mcp = await mcpPlan(options);
   const surface = conditions.includes("treatment") ? await preflight(options, shared, mcp) : null;
   const bundles = new Map<Condition, BundleWriter>();
@@ -60,8 +63,6 @@ export async function executePlan(options: ExecuteOptions): Promise<SealedRun[]>
     await bundle.writeDocument(BUNDLE.plan, canonicalBytes(prepared.plan));
     await bundle.ledger.append({ type: "run-opened", runId, kind: "run", condition });
   }
-  const planned = prepared.plan.trials.filter(({ condition }) => conditions.includes(condition));
-  const specs = planned.map((trial) => trialSpec(options, trial, model, mcp));
   const results = await runTrials(options, specs, worlds, bundles);
   const runs: SealedRun[] = [];
   for (const condition of conditions) {
@@ -84,6 +85,13 @@ export async function executePlan(options: ExecuteOptions): Promise<SealedRun[]>
     );
   }
   return runs;
+}
+
+/** The specifications of a plan's trials, in its order, without anything being started. */
+export async function planTrialSpecs(options: SpecOptions): Promise<TrialSpec[]> {
+  const model = modelPlan(options);
+  const mcp = await mcpPlan(options);
+  return options.prepared.plan.trials.map((trial) => trialSpec(options, trial, model, mcp));
 }
 
 async function runTrials(
@@ -141,7 +149,7 @@ function progressLine(record: TrialRecord, done: number, total: number, elapsedM
 }
 
 /** Reads the provider's key, for a live model only. @throws RunnerError `API_KEY_MISSING`. */
-function modelPlan({ study, prepared, env }: ExecuteOptions): Omit<ModelPlan, "cassette"> | null {
+function modelPlan({ study, prepared, env }: SpecOptions): Omit<ModelPlan, "cassette"> | null {
   const { model } = study.study;
   if (prepared.plan.model === null || model === undefined) return null;
   let apiKey: string | null = null;
@@ -169,7 +177,7 @@ function modelPlan({ study, prepared, env }: ExecuteOptions): Omit<ModelPlan, "c
   };
 }
 
-async function mcpPlan({ engine, study, prepared, report, signal }: ExecuteOptions): Promise<McpPlan> {
+async function mcpPlan({ engine, study, prepared, report, signal }: SpecOptions): Promise<McpPlan> {
   const { mcp } = study.study.conditions.treatment;
   const named = prepared.own.ids.get(mcp.image);
   const image =
@@ -211,7 +219,7 @@ async function preflight(
 }
 
 function trialSpec(
-  { study, prepared, env }: ExecuteOptions,
+  { study, prepared, env }: SpecOptions,
   trial: PlannedTrial,
   model: Omit<ModelPlan, "cassette"> | null,
   mcp: McpPlan,
