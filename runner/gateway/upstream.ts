@@ -1,4 +1,4 @@
-import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
+import { type ClientRequest, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { type HeaderList, headerPairs } from "./headers.ts";
 
@@ -46,7 +46,7 @@ export function askUpstream(options: UpstreamRequest): Promise<UpstreamAnswer> {
     request.once("response", (answer) => {
       // Errors after this come out of the body.
       request.on("error", () => undefined);
-      resolve({ status: answer.statusCode ?? 0, headers: headerPairs(answer.rawHeaders), chunks: wholeBody(answer) });
+      resolve({ status: answer.statusCode ?? 0, headers: headerPairs(answer.rawHeaders), chunks: answer });
     });
     request.end(body.length > 0 ? body : undefined);
   });
@@ -59,9 +59,4 @@ function limitConnecting(request: ClientRequest): void {
   );
   request.once("socket", (socket) => socket.once("connect", () => clearTimeout(timer)));
   request.once("close", () => clearTimeout(timer));
-}
-
-async function* wholeBody(answer: IncomingMessage): AsyncGenerator<Buffer> {
-  yield* answer as AsyncIterable<Buffer>;
-  if (!answer.complete) throw new Error("the connection was closed before the answer's end");
 }

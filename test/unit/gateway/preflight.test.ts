@@ -74,6 +74,16 @@ test("every page of tools counts, and an empty cursor is a cursor", async () => 
   expect(surface?.tools.map(({ name }) => name)).toEqual(names);
 });
 
+test("an empty cursor that comes again is endless paging too", async () => {
+  const { notice } = await look(
+    pages([
+      { names: ["a"], next: "" },
+      { cursor: "", names: ["b"], next: "" },
+    ]),
+  );
+  expect(notice).toMatchObject({ ok: false, code: "endless-paging", detail: 'tools/list gave the cursor "" twice' });
+});
+
 test("a cursor that comes again is endless paging", async () => {
   const { notice } = await look(
     pages([
