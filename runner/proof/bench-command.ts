@@ -1,5 +1,6 @@
 import { isUnknown, type Known } from "../base/unknown.ts";
-import { benchProof, FULL_SIZE, type ProofBench } from "./bench.ts";
+import { benchProof, type ProofBench } from "./bench.ts";
+import { FULL_SIZE } from "./bench-setup.ts";
 import type { ProofIo } from "./command.ts";
 
 /** Options of `runner bench proof`; the defaults are the size that the limits are stated for. */

@@ -1,7 +1,8 @@
 import { callRows } from "./call-rows.ts";
 import { digits, interval, placeOf, titleOf } from "./export-markdown.ts";
 import type { ExportInput } from "./exports.ts";
-import { type Picture, pictures } from "./plots.ts";
+import type { Picture } from "./picture.ts";
+import { pictures } from "./plots.ts";
 import { type ScoreRow, scoreRows } from "./score-rows.ts";
 import { SPLITS } from "./terms.ts";
 

@@ -1,12 +1,11 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { writeDurably } from "../base/durable.ts";
-import { RunnerError } from "../base/errors.ts";
 import { AsyncStack } from "../base/stack.ts";
 import { type Ledger, openLedger } from "../evidence/ledger.ts";
 import { type ObjectStore, openStore } from "../evidence/store.ts";
-import type { Call, Outcome } from "./call.ts";
 import { type CallLog, openCallLog } from "./call-log.ts";
+import { checkpointed } from "./checkpoint.ts";
 import { readKeys } from "./config.ts";
 import { graceAfterAbort, interrupted } from "./interruption.ts";
 import { type Judged, judgedOf } from "./judged.ts";
@@ -139,7 +138,7 @@ async function makeRecords(open: OpenRun, pending: readonly Unit[]): Promise<voi
   using _grace = graceAfterAbort(world, transport);
   const context = {
     protocol: run.protocol,
-    ask: checkpointed(open, transport, progress),
+    ask: checkpointed({ log: open.log, transport, count: open.count, onCall: progress.called }),
     store,
     onReply: tally.addReply,
     onSpared: progress.spared,
@@ -193,31 +192,6 @@ function progressOf({ run, world, judged, tally, count }: OpenRun): Progress {
   progress.spared(judged.size * perRecord - count.found);
   for (let call = 0; call < count.found; call += 1) progress.called(false);
   return progress;
-}
-
-/** Asks, and lets nobody use a reply before it is on disk; a reply that is there already is not asked for again. */
-function checkpointed({ run, log, count }: OpenRun, transport: Abortable, progress: Progress) {
-  return async (call: Call): Promise<Outcome> => {
-    const before = await log.find(call.id);
-    if (before !== undefined) {
-      if (before.request !== call.digest) throw foreignCall(call, run.request.output);
-      count.found += 1;
-      progress.called(false);
-      return before.outcome;
-    }
-    const outcome = await transport.ask(call);
-    await log.append({ call: call.id, request: call.digest, outcome });
-    count.made += 1;
-    progress.called(true);
-    return outcome;
-  };
-}
-
-function foreignCall(call: Call, output: string): RunnerError {
-  const place = join(output, FILES.calls);
-  return new RunnerError("integrity", "CALL_FOREIGN", `${place} holds another request under the name ${call.id}`, {
-    hint: "The file was replaced. Start anew in another folder.",
-  });
 }
 
 async function complete(open: OpenRun, stack: AsyncStack): Promise<RunResult> {
