@@ -1,3 +1,5 @@
+import { setMaxListeners } from "node:events";
+
 /**
  * Runs works at once and waits for every one of them, also after a failure: the first failure aborts the signal the others were given, and
  * is thrown when all have ended. Nothing goes on behind the caller's back.
@@ -8,7 +10,9 @@ export async function allOrAbort<T>(
 ): Promise<T[]> {
   const failing = new AbortController();
   let first: { readonly reason: unknown } | undefined;
-  const works = start(AbortSignal.any([signal, failing.signal]));
+  const joint = AbortSignal.any([signal, failing.signal]);
+  setMaxListeners(0, joint);
+  const works = start(joint);
   const results = await Promise.allSettled(
     works.map((work) =>
       work.catch((reason: unknown) => {

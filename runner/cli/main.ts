@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,6 +12,8 @@ import { exitCodeOfSignal, listenForSignals } from "./signals.ts";
 const projectRoot = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
 const controller = new AbortController();
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
+// Every wait of every trial listens to it.
+setMaxListeners(0, controller.signal);
 const received = listenForSignals(controller, say);
 
 const io: CommandIo = {

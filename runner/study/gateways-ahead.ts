@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { gatewayPlan } from "../trial/gateway-plan.ts";
 import { type GatewaySet, openGatewaySet } from "../trial/gateway-set.ts";
 import type { TrialSpec } from "../trial/spec.ts";
@@ -23,6 +24,7 @@ export function startGatewaysAhead(
   const started = new Map<TrialSpec, Promise<GatewaySet>>();
   const stop = new AbortController();
   const joint = AbortSignal.any([signal, stop.signal]);
+  setMaxListeners(0, joint);
   const start = (spec: TrialSpec): Promise<GatewaySet> => {
     const opening = openGatewaySet(world, gatewayPlan(world.runId, spec), joint);
     // Whoever takes it sees the failure; until then it is nobody's unhandled rejection.

@@ -6,13 +6,14 @@ import { hasCode, RunnerError } from "../base/errors.ts";
 import { type Surface, surfaceDigest, surfaceSchema } from "../base/formats/surface.ts";
 import { parseStrictJson } from "../base/strict-json.ts";
 import { parseInput } from "../base/zod-input.ts";
-import type { Engine } from "../docker/engine.ts";
+import type { Engine, EngineFacts } from "../docker/engine.ts";
 import { type TaskDigests, taskDigests } from "../task/digests.ts";
 import { loadDataset } from "../task/load-dataset.ts";
 import type { Task } from "../task/model.ts";
 import { refusals } from "../task/refusals.ts";
 import { cassetteFor, type LoadedCassette, loadCassettes } from "./cassettes.ts";
 import { findDataset } from "./find-dataset.ts";
+import { hostRefusals } from "./host-refusals.ts";
 import { findOracleEvidence, type OracleEvidence } from "./oracle-evidence.ts";
 import { orderTrials } from "./order.ts";
 import type { Plan } from "./plan.ts";
@@ -77,7 +78,7 @@ export async function makePlan(request: PlanRequest): Promise<PreparedPlan> {
   const named = selectTasks(dataset, study.tasks);
   const selected =
     request.tasks.length === 0 ? named : selectTasks({ dir: request.study.path, tasks: named }, request.tasks);
-  refuseTasks(selected, study.allowPublicNetwork);
+  refuseTasks(selected, study.allowPublicNetwork, engine.facts);
   const model = checkModel(request, agent);
   const surface = await readSurface(request.study.resolve(study.conditions.treatment.mcp.surface));
   const own = await readOwnImages(images, engine);
@@ -121,13 +122,14 @@ export async function makePlan(request: PlanRequest): Promise<PreparedPlan> {
     runner: { ...(await bindSource(images.projectRoot)) },
     platform: { os: engine.facts.os, arch: engine.facts.arch },
     datasetDigest: digestJson(bindings.map(([id, { digests }]) => ({ id, digest: digests.task }))),
-    tasks: bindings.map(([id, { digests, prepared, oracle }]) => ({
+    tasks: bindings.map(([id, { task, digests, prepared, oracle }]) => ({
       id,
       digests: { ...digests },
       environmentImage: prepared.environment.inputDigest,
       verifierImages: prepared.verifiers.map((image) => image?.inputDigest ?? null),
       replaced: prepared.replaced.map(({ from, to }) => ({ from, to })),
       oracle: oracle.key,
+      reward: { key: task.runner.rewardKey, strategy: task.rewardStrategy, steps: task.steps.length },
     })),
     images: Object.fromEntries(
       Object.values(own.lock.images).map(({ name, inputDigest, configDigest, packagesDigest }) => [
@@ -165,11 +167,12 @@ export async function makePlan(request: PlanRequest): Promise<PreparedPlan> {
   return { plan, own, tasks, cassettes, surface };
 }
 
-function refuseTasks(tasks: readonly Task[], allowPublicNetwork: boolean): void {
+function refuseTasks(tasks: readonly Task[], allowPublicNetwork: boolean, facts: EngineFacts): void {
   const found = tasks.flatMap((task) =>
-    refusals(task, "execute", { allowPublicNetwork }).map(
-      ({ subject, message }) => `${task.id}: ${subject}: ${message}`,
-    ),
+    [
+      ...refusals(task, "execute", { allowPublicNetwork }).map(({ subject, message }) => `${subject}: ${message}`),
+      ...hostRefusals(task, facts),
+    ].map((need) => `${task.id}: ${need}`),
   );
   if (found.length > 0) {
     throw new RunnerError("refused", "TASK_REFUSED", `tasks that cannot be executed here: ${found.join("; ")}`, {

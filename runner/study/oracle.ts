@@ -16,6 +16,7 @@ import { newRunId, openWorld } from "../trial/open-world.ts";
 import type { TrialRecord } from "../trial/record.ts";
 import type { AgentPlan, TrialSpec } from "../trial/spec.ts";
 import type { TrialWorld } from "../trial/world.ts";
+import { hostRefusals } from "./host-refusals.ts";
 import { keepOracleEvidence, type OracleParts, oracleKey } from "./oracle-evidence.ts";
 import { judgeTask, type OracleRun } from "./oracle-judgement.ts";
 import { runSealed } from "./sealed-trial.ts";
@@ -196,9 +197,11 @@ async function validateTask(options: OracleOptions, world: TrialWorld, work: Tas
     task.traps.length === 0 ? [`${task.id} has no traps: nothing shows that a wrong submission fails`] : [];
   const base = { task: task.id, warnings, digests, key: null, runs: [] };
   const seconds = (): number => (world.clock.micros() - from) / 1e6;
-  const needs = refusals(task, "oracle");
-  if (needs.length > 0) {
-    const problems = needs.map(({ subject, message }) => `${subject}: ${message}`);
+  const problems = [
+    ...refusals(task, "oracle").map(({ subject, message }) => `${subject}: ${message}`),
+    ...hostRefusals(task, options.engine.facts),
+  ];
+  if (problems.length > 0) {
     options.report(`${task.id}: refused: ${problems.join("; ")}`);
     return { validation: { ...base, state: "refused", problems, seconds: seconds() }, parts: null };
   }
@@ -224,12 +227,12 @@ async function validateTask(options: OracleOptions, world: TrialWorld, work: Tas
   const sealed = await allOrAbort(options.signal, () =>
     players.map(async (player) => ({ ...player, ...(await work.run(prepared, digests, player.agent)) })),
   );
-  const problems = judgeTask(sealed, task.layout === "split");
+  const found = judgeTask(sealed, task.layout === "split");
   const parts = oracleParts(digests, prepared);
   const validation: TaskValidation = {
     ...base,
-    state: problems.length === 0 ? "valid" : "invalid",
-    problems,
+    state: found.length === 0 ? "valid" : "invalid",
+    problems: found,
     key: oracleKey(parts),
     runs: sealed.map(({ role, trap, record, ref }) => ({
       role: trap === null ? role : `trap ${trap.name}`,
@@ -244,7 +247,7 @@ async function validateTask(options: OracleOptions, world: TrialWorld, work: Tas
     seconds: seconds(),
   };
   const summary =
-    problems.length === 0 ? `valid: oracle 1, nop 0, ${task.traps.length} traps 0` : `invalid: ${problems.join("; ")}`;
+    found.length === 0 ? `valid: oracle 1, nop 0, ${task.traps.length} traps 0` : `invalid: ${found.join("; ")}`;
   options.report(`${task.id}: ${summary} (${validation.seconds.toFixed(1)} s)`);
   for (const warning of warnings) options.report(`  warning: ${warning}`);
   return { validation, parts };

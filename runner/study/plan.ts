@@ -29,6 +29,8 @@ const taskBindingSchema = z.strictObject({
   replaced: z.array(z.strictObject({ from: z.string(), to: z.string() })),
   /** Key of the oracle evidence the task relies on. */
   oracle: digestSchema,
+  /** How a trial's reward comes from its steps' rewards, so that it can be computed again from the verifiers' files alone. */
+  reward: z.strictObject({ key: z.string(), strategy: z.enum(["mean", "final"]), steps: z.int().min(1) }),
 });
 
 /** A study, expanded and bound: what both conditions share, trial by trial. Its digest is the plan's identity. */

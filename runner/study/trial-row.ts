@@ -1,11 +1,12 @@
-import { readFileSync, statSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { type Digest, digestBytes } from "../base/digest.ts";
 import { RunnerError } from "../base/errors.ts";
 import type { ToolNaming } from "../base/formats/tool-naming.ts";
 import { isUnknown, type Known, unknown } from "../base/unknown.ts";
 import type { ObjectStore } from "../evidence/store.ts";
-import { readTrace } from "../trace/read-trace.ts";
+import { readTrace, type Trace } from "../trace/read-trace.ts";
 import { summariseTrace, type TraceMetrics } from "../trace/summarise.ts";
+import type { ReadObject } from "../trace/trace-bodies.ts";
 import type { TrialRecord } from "../trial/record.ts";
 
 /** What is derived from one sealed trial: the line of it in tables, comparisons and exports. */
@@ -40,11 +41,12 @@ export interface RowContext {
 const MAX_TRACE_BYTES = 256 * 1024 * 1024;
 const MAX_OBJECT_BYTES = 256 * 1024 * 1024;
 
-/** Derives a trial's row from its record and the bytes it refers to. */
+/** Derives a trial's row from its record and the bytes it refers to. `trace` saves reading a trace that was read before. */
 export async function deriveRow(
   store: Pick<ObjectStore, "readAll" | "path">,
   record: TrialRecord,
   context: RowContext,
+  trace: Trace | null = null,
 ): Promise<TrialRow> {
   const last = record.steps.at(-1);
   const submission = last?.submission ?? unknown("missing", "no step was run");
@@ -63,7 +65,7 @@ export async function deriveRow(
     modelSource: record.modelSource,
     totalMicros: record.elapsed.total ?? unknown("missing"),
     agentMicros: record.elapsed.agent ?? unknown("missing", "the agent was not run"),
-    metrics: await metricsOf(store, record, context),
+    metrics: await metricsOf(store, record, context, trace),
   };
 }
 
@@ -71,24 +73,32 @@ async function metricsOf(
   store: Pick<ObjectStore, "readAll" | "path">,
   record: TrialRecord,
   { naming, serverTools, expectedOperations }: RowContext,
+  trace: Trace | null,
 ): Promise<TrialRow["metrics"]> {
   if (naming === null) return null;
   if (record.gateway === null) return unknown("missing", "the trial left no trace");
-  const { trace, objects } = record.gateway;
-  const known = new Set(objects.map(({ digest }) => digest));
+  const source = `the trace of trial ${record.number}`;
   return summariseTrace({
-    trace: readTrace(await store.readAll(trace, MAX_TRACE_BYTES), `the trace of trial ${record.number}`),
-    readObject: (hex) => readObject(store, known, `sha256:${hex}`),
+    trace: trace ?? readTrace(await store.readAll(record.gateway.trace, MAX_TRACE_BYTES), source),
+    readObject: objectReader(store, record),
     naming,
     serverTools,
     expectedOperations,
   });
 }
 
+/** Reads the objects that a record's trace may name: those that the record lists, and only with the right bytes. */
+export function objectReader(store: Pick<ObjectStore, "path">, { gateway }: TrialRecord): ReadObject {
+  const known = new Set<Digest>(gateway?.objects.map(({ digest }) => digest));
+  return (hex) => readObject(store, known, `sha256:${hex}`);
+}
+
 function readObject(store: Pick<ObjectStore, "path">, known: ReadonlySet<Digest>, digest: Digest): Buffer | undefined {
   if (!known.has(digest)) return undefined;
   const path = store.path(digest);
-  if (statSync(path).size > MAX_OBJECT_BYTES) return undefined;
+  const info = lstatSync(path);
+  if (!info.isFile()) throw new RunnerError("integrity", "OBJECT_SPECIAL", `object ${digest} is not a regular file`);
+  if (info.size > MAX_OBJECT_BYTES) return undefined;
   const bytes = readFileSync(path);
   if (digestBytes(bytes) !== digest)
     throw new RunnerError("integrity", "OBJECT_CHANGED", `object ${digest} holds other bytes`);

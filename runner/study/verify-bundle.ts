@@ -15,7 +15,7 @@ import { listObjects, readableStore } from "../evidence/store.ts";
 import { type TrialRecord, trialRecordSchema } from "../trial/record.ts";
 import { oracleReportSchema } from "./oracle-report.ts";
 import { runReportSchema } from "./run-report.ts";
-import { verifyRun } from "./verify-run.ts";
+import { type VerifiedRun, verifyRun } from "./verify-run.ts";
 
 /** What a verification found. `reasons` lists everything that stands against the bundle. */
 export interface Verification {
@@ -28,13 +28,21 @@ export interface Verification {
   readonly bytes: number;
 }
 
+/** A verification with the run that came out again; null when the bundle is no run, or could not be read as one. */
+export interface Inspection {
+  readonly verification: Verification;
+  readonly run: VerifiedRun | null;
+}
+
 /** A bundle's parts as a verifier holds them; reasons are collected, not thrown. */
 export interface BundleReader {
   readonly dir: string;
   readonly store: ReturnType<typeof readableStore>;
   readonly ledger: LedgerContent;
-  readonly records: ReadonlyMap<Digest, TrialRecord>;
+  /** Reads a record again; null for one that cannot be read, for which a reason was given once. Records are not kept in memory. */
+  readonly readRecord: (ref: ObjectRef) => Promise<TrialRecord | null>;
   readonly refuse: (reason: string) => void;
+  readonly signal: AbortSignal;
 }
 
 const TOP_LEVEL: readonly string[] = [BUNDLE.report, BUNDLE.plan, BUNDLE.ledger, "objects"];
@@ -44,6 +52,11 @@ const TOP_LEVEL: readonly string[] = [BUNDLE.report, BUNDLE.plan, BUNDLE.ledger,
  * the ledger's chain, and every derived value. A malformed or wrong anchor is thrown; everything else is a reason.
  */
 export async function verifyBundle(dir: string, anchor: string, signal: AbortSignal): Promise<Verification> {
+  return (await inspectBundle(dir, anchor, signal)).verification;
+}
+
+/** {@link verifyBundle}, with what was derived on the way. Nothing of it may be used unless the verification is valid. */
+export async function inspectBundle(dir: string, anchor: string, signal: AbortSignal): Promise<Inspection> {
   const reasons: string[] = [];
   const refuse = (reason: string): void => void reasons.push(reason);
   let report: Json;
@@ -51,7 +64,15 @@ export async function verifyBundle(dir: string, anchor: string, signal: AbortSig
     report = await readAnchoredReport(join(dir, BUNDLE.report), anchor);
   } catch (thrown) {
     if (thrown instanceof RunnerError && thrown.kind === "usage") throw thrown;
-    return { valid: false, kind: "unknown", reasons: [messageOf(thrown)], trials: 0, objects: 0, bytes: 0 };
+    const verification = {
+      valid: false,
+      kind: "unknown",
+      reasons: [messageOf(thrown)],
+      trials: 0,
+      objects: 0,
+      bytes: 0,
+    };
+    return { verification, run: null };
   }
   const kind = isObject(report) && typeof report.kind === "string" ? report.kind : "unknown";
   await checkTopLevel(dir, refuse);
@@ -61,29 +82,45 @@ export async function verifyBundle(dir: string, anchor: string, signal: AbortSig
   });
   if (ledger.tornBytes > 0) refuse(`${BUNDLE.ledger}: its last ${ledger.tornBytes} bytes are no whole line`);
   const store = readableStore(dir);
-  const records = new Map<Digest, TrialRecord>();
-  const roots = collectObjectRefs(report);
-  const refs = new Map<Digest, ObjectRef>(roots.map((ref) => [ref.digest, ref]));
-  for (const ref of trialRefs(report)) {
+  const refs = new Map<Digest, ObjectRef>();
+  const note = (ref: ObjectRef): void => {
+    const known = refs.get(ref.digest);
+    if (known === undefined) refs.set(ref.digest, ref);
+    else if (known.size !== ref.size)
+      refuse(`object ${ref.digest} is referred to with ${known.size} and ${ref.size} bytes`);
+  };
+  for (const ref of collectObjectRefs(report)) note(ref);
+  const broken = new Set<Digest>();
+  let trials = 0;
+  const readOnce = async (ref: ObjectRef): Promise<TrialRecord | null> => {
+    if (broken.has(ref.digest)) return null;
     try {
-      const record = await readRecord(store, ref);
-      records.set(ref.digest, record);
-      for (const inner of collectObjectRefs(record)) refs.set(inner.digest, inner);
+      return await readRecord(store, ref);
     } catch (thrown) {
+      broken.add(ref.digest);
       refuse(`record ${ref.digest}: ${messageOf(thrown)}`);
+      return null;
     }
+  };
+  for (const ref of trialRefs(report)) {
+    signal.throwIfAborted();
+    const record = await readOnce(ref);
+    if (record === null) continue;
+    trials += 1;
+    for (const inner of collectObjectRefs(record)) note(inner);
   }
   const bytes = await checkObjects(dir, store, refs, refuse, signal);
-  const reader: BundleReader = { dir, store, ledger, records, refuse };
+  const reader: BundleReader = { dir, store, ledger, readRecord: readOnce, refuse, signal };
+  let run: VerifiedRun | null = null;
   try {
-    if (kind === "run") await verifyRun(reader, parseInput(runReportSchema, report, BUNDLE.report));
-    else if (kind === "oracle") await verifyOracle(reader, report);
+    if (kind === "run") run = await verifyRun(reader, parseInput(runReportSchema, report, BUNDLE.report));
+    else if (kind === "oracle") await verifyOracle(reader, trials, report);
     else refuse(`${BUNDLE.report}: ${JSON.stringify(kind)} is no kind of bundle this runner verifies`);
   } catch (thrown) {
     signal.throwIfAborted();
     refuse(messageOf(thrown));
   }
-  return { valid: reasons.length === 0, kind, reasons, trials: records.size, objects: refs.size, bytes };
+  return { verification: { valid: reasons.length === 0, kind, reasons, trials, objects: refs.size, bytes }, run };
 }
 
 function trialRefs(report: Json): ObjectRef[] {
@@ -148,15 +185,19 @@ async function checkObjects(
   return bytes;
 }
 
-async function verifyOracle({ dir, ledger, records, refuse }: BundleReader, report: Json): Promise<void> {
+async function verifyOracle(
+  { dir, ledger, readRecord: read, refuse }: BundleReader,
+  trials: number,
+  report: Json,
+): Promise<void> {
   const parsed = parseInput(oracleReportSchema, report, BUNDLE.report);
   if ((await digestFile(join(dir, BUNDLE.ledger))) !== parsed.ledger) refuse(`${BUNDLE.ledger} is not the report's`);
   const sealed = ledger.lines.filter(({ event }) => event.type === "trial-sealed").length;
-  if (sealed !== records.size) refuse(`the ledger seals ${sealed} trials, the report has ${records.size}`);
+  if (sealed !== trials) refuse(`the ledger seals ${sealed} trials, the report has ${trials}`);
   for (const task of parsed.tasks) {
     for (const run of task.runs) {
-      const record = records.get(run.record.digest);
-      if (record === undefined) continue;
+      const record = await read(run.record);
+      if (record === null) continue;
       if (record.outcome !== run.outcome || record.reward !== run.reward) {
         refuse(
           `${task.task}, ${run.role}: the report says ${run.outcome} ${run.reward}, its record ${record.outcome} ${record.reward}`,

@@ -1,119 +1,143 @@
+import { createHash } from "node:crypto";
 import { lstat, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { z } from "zod";
+import { findAgent } from "../agent/registry.ts";
 import { canonicalBytes } from "../base/canonical-json.ts";
-import { digestBytes, digestFile, digestJson } from "../base/digest.ts";
+import { type Digest, digestBytes, digestJson } from "../base/digest.ts";
 import { messageOf } from "../base/errors.ts";
 import { type Surface, surfaceDigest, surfaceSchema } from "../base/formats/surface.ts";
 import { parseStrictJson } from "../base/strict-json.ts";
 import { parseInput } from "../base/zod-input.ts";
 import { BUNDLE } from "../evidence/bundle.ts";
-import { rederiveTrial } from "../trial/rederive.ts";
+import { digestSchema } from "../evidence/object-ref.ts";
+import { checkLedger } from "./check-ledger.ts";
+import { checkTrial } from "./check-trial.ts";
 import { oracleKey, parseOracleEvidence } from "./oracle-evidence.ts";
 import { orderTrials } from "./order.ts";
 import { type Plan, planSchema } from "./plan.ts";
 import type { RunReport } from "./run-report.ts";
 import { countOutcomes, rowContext, rowLines } from "./seal-run.ts";
-import { deriveRow, type TrialRow } from "./trial-row.ts";
+import type { TrialRow } from "./trial-row.ts";
 import type { BundleReader } from "./verify-bundle.ts";
 
-/** Checks a run's bundle beyond its digests: plan, coverage, ledger, oracle evidence, surfaces, and every derived value. */
-export async function verifyRun(reader: BundleReader, report: RunReport): Promise<void> {
+/** A run as its bytes say it: the root document, the plan, and what was derived again. */
+export interface VerifiedRun {
+  readonly report: RunReport;
+  readonly plan: Plan;
+  /** In the order of the report's trials. */
+  readonly rows: readonly TrialRow[];
+  /** Image ids by task and role, the same in all of a task's trials. */
+  readonly images: ReadonlyMap<string, ReadonlyMap<string, Digest>>;
+}
+
+/** Checks a run's bundle beyond its digests: plan, coverage, ledger, oracle evidence, images, surfaces, and every derived value. */
+export async function verifyRun(reader: BundleReader, report: RunReport): Promise<VerifiedRun> {
   const { refuse, store } = reader;
-  const plan = parseInput(
-    planSchema,
-    parseStrictJson(await store.readAll(report.plan), { source: "the plan" }),
-    "the plan",
-  );
+  const planBytes = await store.readAll(report.plan);
+  const plan = parseInput(planSchema, parseStrictJson(planBytes, { source: "the plan" }), "the plan");
+  if (!canonicalBytes(plan).equals(planBytes)) refuse(`${BUNDLE.plan} is not canonical JSON`);
   await checkPlan(reader, report, plan);
   await checkLedger(reader, report);
   checkCoverage(reader, report, plan);
+  checkImages(reader, report, plan);
   await checkOracle(reader, report, plan);
   const locked = await readSurface(reader, report.lockedSurface);
   if (surfaceDigest(locked) !== plan.mcp.surface) refuse("the locked surface is not the plan's");
+  if (digestJson(locked.catalog) !== digestJson(plan.mcp.catalog)) refuse("the locked catalog is not the plan's");
   if (report.condition === "treatment") {
     if (report.observedSurface === null) refuse("the treatment has no observed surface");
     else if (surfaceDigest(await readSurface(reader, report.observedSurface)) !== plan.mcp.surface) {
       refuse("the surface that the preflight saw is not the locked one");
     }
   } else if (report.observedSurface !== null) refuse("control saw an MCP server");
-  await checkDerived(reader, report, plan, locked);
+  return { report, plan, ...(await checkDerived(reader, report, plan, locked)) };
 }
 
 async function checkPlan({ dir, refuse }: BundleReader, report: RunReport, plan: Plan): Promise<void> {
   const path = join(dir, BUNDLE.plan);
   if (!(await lstat(path)).isFile()) refuse(`${BUNDLE.plan} is not a regular file`);
-  if (digestBytes(await readFile(path)) !== report.plan.digest) refuse(`${BUNDLE.plan} is not the report's plan`);
-  const drawn = orderTrials(
-    plan.tasks.map(({ id }) => id),
-    plan.repetitions,
-    plan.seed,
-  );
+  else if (digestBytes(await readFile(path)) !== report.plan.digest) refuse(`${BUNDLE.plan} is not the report's plan`);
+  const ids = plan.tasks.map(({ id }) => id);
+  for (const id of new Set(ids.filter((id, index) => ids.indexOf(id) !== index)))
+    refuse(`${BUNDLE.plan}: task ${id} is there twice`);
+  const drawn = orderTrials(ids, plan.repetitions, plan.seed);
   if (digestJson(drawn) !== digestJson(plan.trials)) refuse("the plan's order is not the one its seed draws");
+  const dataset = plan.tasks.map(({ id, digests }) => ({ id, digest: digests.task }));
+  if (digestJson(dataset) !== plan.datasetDigest) refuse("the plan's dataset digest is not that of its tasks");
+  for (const { id, digests } of plan.tasks) {
+    const { contract, verifier, oracle, traps, hidden, task } = digests;
+    if (digestJson({ verifier, oracle, traps }) !== hidden || digestJson({ contract, hidden }) !== task)
+      refuse(`${BUNDLE.plan}: the digests of task ${id} do not belong together`);
+  }
   const bound: [string, unknown, unknown][] = [
     ["studyId", report.studyId, plan.studyId],
     ["evidenceClass", report.evidenceClass, plan.evidenceClass],
     ["subset", report.subset, plan.subset],
     ["modelSource", report.modelSource, plan.model?.source ?? "none"],
+    ["host.os", report.host.os, plan.platform.os],
+    ["host.arch", report.host.arch, plan.platform.arch],
   ];
   for (const [name, here, there] of bound) {
     if (here !== there) refuse(`${name}: the report says ${JSON.stringify(here)}, its plan ${JSON.stringify(there)}`);
   }
 }
 
-async function checkLedger({ dir, ledger, refuse }: BundleReader, report: RunReport): Promise<void> {
-  const digest = await digestFile(join(dir, BUNDLE.ledger));
-  if (digest !== report.ledger.digest)
-    refuse(`${BUNDLE.ledger} has digest ${digest}, the report says ${report.ledger.digest}`);
-  if (ledger.head !== report.ledger.head) refuse(`${BUNDLE.ledger} ends with another line than the report says`);
-  const sealed = ledger.lines.filter(({ event }) => event.type === "trial-sealed").map(({ event }) => event);
-  const listed = [...report.superseded, ...report.trials];
-  for (const { number, attempt, record } of listed) {
-    const lines = sealed.filter((event) => event.number === number && event.attempt === attempt);
-    if (lines.length !== 1) refuse(`trial ${number}, attempt ${attempt}: sealed ${lines.length} times in the ledger`);
-    else if (digestJson(lines[0]?.record) !== digestJson(record)) {
-      refuse(`trial ${number}, attempt ${attempt}: the ledger seals another record than the report lists`);
-    }
-  }
-  if (sealed.length !== listed.length)
-    refuse(`the ledger seals ${sealed.length} attempts, the report lists ${listed.length}`);
-}
-
-function checkCoverage({ records, refuse }: BundleReader, report: RunReport, plan: Plan): void {
-  const planned = new Map(
-    plan.trials.filter(({ condition }) => condition === report.condition).map((trial) => [trial.number, trial]),
+function checkCoverage({ refuse }: BundleReader, report: RunReport, plan: Plan): void {
+  const planned = new Set(
+    plan.trials.filter(({ condition }) => condition === report.condition).map(({ number }) => number),
   );
   const seen = new Set<number>();
-  for (const { number, attempt, record: ref } of report.trials) {
-    const trial = planned.get(number);
+  let last = 0;
+  for (const { number } of report.trials) {
     if (seen.has(number)) refuse(`trial ${number} is there twice`);
+    else if (number < last) refuse(`trial ${number} stands after trial ${last}`);
     seen.add(number);
-    if (trial === undefined) refuse(`trial ${number} is not planned for ${report.condition}`);
-    const record = records.get(ref.digest);
-    if (record === undefined || trial === undefined) continue;
-    const binding = plan.tasks.find(({ id }) => id === trial.task);
-    const bound: [string, unknown, unknown][] = [
-      ["number", record.number, number],
-      ["attempt", record.attempt, attempt],
-      ["task", record.task, trial.task],
-      ["task digest", record.taskDigest, binding?.digests.task],
-      ["condition", record.condition, trial.condition],
-      ["repetition", record.repetition, trial.repetition],
-      ["agent", record.agent.name, plan.agent.name],
-      ["agent version", record.agent.version, plan.agent.version],
-      ["model source", record.modelSource, plan.model?.source ?? "none"],
-    ];
-    for (const [name, here, there] of bound) {
-      if (here !== there)
-        refuse(`trial ${number}: ${name} is ${JSON.stringify(here)}, planned is ${JSON.stringify(there)}`);
-    }
+    last = number;
+    if (!planned.has(number)) refuse(`trial ${number} is not planned for ${report.condition}`);
   }
-  for (const number of planned.keys()) if (!seen.has(number)) refuse(`trial ${number} is missing`);
-  for (const [number, { digest }] of Object.entries(report.cassettes)) {
-    if (plan.cassettes[number] !== digest) refuse(`trial ${number}: its cassette is not the plan's`);
+  for (const number of planned) if (!seen.has(number)) refuse(`trial ${number} is missing`);
+  for (const [number, digest] of Object.entries(plan.cassettes)) {
+    if (planned.has(Number(number)) && report.cassettes[number]?.digest !== digest)
+      refuse(`trial ${number}: its cassette is not the plan's`);
+  }
+  for (const number of Object.keys(report.cassettes)) {
+    if (!planned.has(Number(number)) || plan.cassettes[number] === undefined)
+      refuse(`trial ${number}: it has a cassette that is not planned`);
+  }
+}
+
+const imageSchema = z.looseObject({
+  name: z.string(),
+  imageId: digestSchema,
+  configDigest: digestSchema,
+  inputDigest: digestSchema,
+  packages: z.array(z.unknown()),
+  packagesDigest: digestSchema,
+});
+
+function checkImages({ refuse }: BundleReader, report: RunReport, plan: Plan): void {
+  const names = new Set([...Object.keys(report.images), ...Object.keys(plan.images)]);
+  for (const name of names) {
+    const place = `${BUNDLE.report}: image ${name}`;
+    const planned = plan.images[name];
+    const parsed = imageSchema.safeParse(report.images[name]);
+    if (planned === undefined) refuse(`${place} is not in the plan`);
+    else if (!parsed.success) refuse(`${place} is not there, or not whole`);
+    else {
+      const { packages, name: own, inputDigest, configDigest, packagesDigest } = parsed.data;
+      if (own !== name) refuse(`${place} is named ${own}`);
+      if (digestJson(packages) !== packagesDigest) refuse(`${place}: its packages are not those of its digest`);
+      if (digestJson({ inputDigest, configDigest, packagesDigest }) !== digestJson(planned))
+        refuse(`${place} is not the plan's`);
+    }
   }
 }
 
 async function checkOracle({ store, refuse }: BundleReader, report: RunReport, plan: Plan): Promise<void> {
+  for (const id of Object.keys(report.oracle)) {
+    if (!plan.tasks.some((task) => task.id === id)) refuse(`${id}: it has oracle evidence and is not planned`);
+  }
   for (const task of plan.tasks) {
     const ref = report.oracle[task.id];
     if (ref === undefined) {
@@ -132,12 +156,12 @@ async function checkOracle({ store, refuse }: BundleReader, report: RunReport, p
         "verifier images": digestJson(task.verifierImages),
       };
       if (evidence.task !== task.id || evidence.key !== task.oracle || oracleKey(parts) !== task.oracle) {
-        refuse(`${task.id}: its oracle evidence proves something else than the plan binds`);
+        refuse(`${task.id}: its oracle evidence is stale: it proves something else than the plan binds`);
       }
       if (digestJson(evidence.parts) !== evidence.key)
         refuse(`${task.id}: its oracle evidence does not belong to its own key`);
     } catch (thrown) {
-      refuse(messageOf(thrown));
+      refuse(`${task.id}: ${messageOf(thrown)}`);
     }
   }
 }
@@ -147,23 +171,62 @@ async function readSurface({ store }: BundleReader, ref: RunReport["lockedSurfac
   return parseInput<Surface>(surfaceSchema, parseStrictJson(await store.readAll(ref), { source }), source);
 }
 
-async function checkDerived(reader: BundleReader, report: RunReport, plan: Plan, locked: Surface): Promise<void> {
-  const { store, records, refuse } = reader;
+async function checkDerived(
+  reader: BundleReader,
+  report: RunReport,
+  plan: Plan,
+  locked: Surface,
+): Promise<Pick<VerifiedRun, "rows" | "images">> {
+  const { store, refuse, signal } = reader;
+  const agent = findAgent(plan.agent.name);
+  const explainExit = typeof agent === "string" ? null : agent.explainExit;
+  const planned = new Map(plan.trials.map((trial) => [trial.number, trial]));
+  const bindings = new Map(plan.tasks.map((task) => [task.id, task]));
+  const images = new Map(plan.tasks.map(({ id }) => [id, new Map<string, Digest>()]));
   const rows: TrialRow[] = [];
-  for (const { number, record: ref } of report.trials) {
-    const record = records.get(ref.digest);
-    if (record === undefined) continue;
+  const hash = createHash("sha256");
+  for (const { number, attempt, record: ref } of report.trials) {
+    signal.throwIfAborted();
+    const trial = planned.get(number);
+    const binding = bindings.get(trial?.task ?? "");
+    const record = await reader.readRecord(ref);
+    if (record === null || trial === undefined || binding === undefined) continue;
     try {
       const context = rowContext(plan, locked.tools, record.task);
-      for (const reason of await rederiveTrial(store, record, context)) refuse(`trial ${number}: ${reason}`);
-      rows.push(await deriveRow(store, record, context));
+      const checked = await checkTrial(store, record, { plan, planned: trial, binding, attempt, context, explainExit });
+      for (const reason of checked.reasons) refuse(`trial ${number}: ${reason}`);
+      for (const reason of checkTrialImages(record.images, report, plan, images.get(trial.task) ?? new Map()))
+        refuse(`trial ${number}: ${reason}`);
+      rows.push(checked.row);
+      hash.update(rowLines([checked.row]));
     } catch (thrown) {
       refuse(`trial ${number}: ${messageOf(thrown)}`);
     }
   }
-  const bytes = Buffer.from(rowLines(rows));
-  if (digestBytes(bytes) !== report.rows.digest) refuse("the derived rows do not come out again");
+  if (`sha256:${hash.digest("hex")}` !== report.rows.digest) refuse("the derived rows do not come out again");
   if (!canonicalBytes(countOutcomes(rows)).equals(canonicalBytes(report.outcomes))) {
     refuse("the counts of outcomes do not come out again");
   }
+  return { rows, images };
+}
+
+/** The runner's own images by their bound id, and every image of a task the same in all of its trials. */
+function checkTrialImages(
+  images: Readonly<Record<string, Digest>>,
+  report: RunReport,
+  plan: Plan,
+  known: Map<string, Digest>,
+): string[] {
+  const reasons: string[] = [];
+  const own: Readonly<Record<string, string>> = { gateway: "gateway", mcp: plan.mcp.image };
+  for (const [role, id] of Object.entries(images)) {
+    const bound = imageSchema.safeParse(report.images[own[role] ?? ""]);
+    if (bound.success && bound.data.imageId !== id)
+      reasons.push(`it ran the ${role} image ${id}, bound is ${bound.data.imageId}`);
+    const before = known.get(role) ?? id;
+    known.set(role, before);
+    if (before !== id) reasons.push(`it ran the ${role} image ${id}, another trial of its task ${before}`);
+  }
+  if (report.condition === "control" && images.mcp !== undefined) reasons.push("control ran an MCP server's image");
+  return reasons;
 }

@@ -1,0 +1,184 @@
+import { surfaceDigest, surfaceSchema } from "../base/formats/surface.ts";
+import type { TraceBody } from "../base/formats/trace-body.ts";
+import { parseStrictJson } from "../base/strict-json.ts";
+import { parseInput } from "../base/zod-input.ts";
+import type { ObjectStore } from "../evidence/store.ts";
+import { judgeToolsOffered } from "../trace/judge-tools.ts";
+import { readTrace, type Trace } from "../trace/read-trace.ts";
+import { recheckTrace } from "../trace/recheck-trace.ts";
+import type { TrialRecord } from "../trial/record.ts";
+import { rederiveRewards } from "../trial/rederive.ts";
+import type { PlannedTrial } from "./order.ts";
+import type { Plan, TaskBinding } from "./plan.ts";
+import { deriveRow, objectReader, type RowContext, type TrialRow } from "./trial-row.ts";
+
+type Store = Pick<ObjectStore, "readAll" | "path">;
+
+/** What one sealed trial is held against. */
+export interface TrialExpectation {
+  readonly plan: Plan;
+  readonly planned: PlannedTrial;
+  readonly binding: TaskBinding;
+  readonly attempt: number;
+  readonly context: RowContext;
+  /** Says what an agent's exit code means; null for an agent that no model drives. */
+  readonly explainExit: ((exitCode: number) => { readonly kind: string }) | null;
+}
+
+const MAX_TRACE_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Holds a record against its plan and derives everything again that its bytes allow: the rewards, the condition, the trace's own figures.
+ * Gives the trial's row, and a sentence for everything that differs.
+ */
+export async function checkTrial(
+  store: Store,
+  record: TrialRecord,
+  expected: TrialExpectation,
+): Promise<{ readonly reasons: readonly string[]; readonly row: TrialRow }> {
+  const reasons = [
+    ...checkBindings(record, expected),
+    ...(await rederiveRewards(store, record, expected.binding.reward)),
+  ];
+  const trace =
+    record.gateway === null ? null : readTrace(await store.readAll(record.gateway.trace, MAX_TRACE_BYTES), "the trace");
+  if (trace !== null) {
+    reasons.push(...checkScope(record, expected, trace));
+    reasons.push(...checkObjects(record, trace));
+    reasons.push(...(await checkServer(store, record, expected.plan, trace)));
+    reasons.push(...recheckTrace(trace.events, objectReader(store, record)).map((reason) => `the trace: ${reason}`));
+  }
+  reasons.push(...checkOutcome(record, expected, trace));
+  const row = await deriveRow(store, record, expected.context, trace);
+  return { reasons, row };
+}
+
+function checkBindings(record: TrialRecord, { plan, planned, binding, attempt }: TrialExpectation): string[] {
+  const bound: [string, unknown, unknown][] = [
+    ["number", record.number, planned.number],
+    ["attempt", record.attempt, attempt],
+    ["task", record.task, planned.task],
+    ["task digest", record.taskDigest, binding.digests.task],
+    ["condition", record.condition, planned.condition],
+    ["repetition", record.repetition, planned.repetition],
+    ["agent", record.agent.name, plan.agent.name],
+    ["agent version", record.agent.version, plan.agent.version],
+    ["model source", record.modelSource, plan.model?.source ?? "none"],
+  ];
+  return bound.flatMap(([name, here, there]) =>
+    here === there ? [] : [`${name} is ${JSON.stringify(here)}, planned is ${JSON.stringify(there)}`],
+  );
+}
+
+function checkScope(record: TrialRecord, { plan }: TrialExpectation, { events }: Trace): string[] {
+  const [start] = events;
+  if (start?.type !== "start") return ["the trace has no start"];
+  const { scope } = start;
+  const reasons: string[] = [];
+  if (
+    scope.task !== record.task ||
+    scope.condition !== record.condition ||
+    scope.repetition !== record.repetition ||
+    !start.trialId.endsWith(`-${record.condition}-${record.number}-${record.attempt}`)
+  ) {
+    reasons.push(
+      `the trace belongs to another trial: ${start.trialId}, task ${scope.task}, repetition ${scope.repetition}`,
+    );
+  }
+  const model = plan.model === null ? null : { id: plan.model.id, source: plan.model.source };
+  const seen = start.model === null ? null : { id: start.model.id, source: start.model.source };
+  if (model?.id !== seen?.id || model?.source !== seen?.source)
+    reasons.push(`the trace was made with the model ${JSON.stringify(seen)}, planned is ${JSON.stringify(model)}`);
+  const cassette = plan.cassettes[String(record.number)] ?? null;
+  if (start.cassetteDigest !== cassette)
+    reasons.push(`the trace was made with the cassette ${start.cassetteDigest}, planned is ${cassette}`);
+  return reasons;
+}
+
+/** A whole trace and its objects name each other; of a torn trace the objects may go further. */
+function checkObjects(record: TrialRecord, trace: Trace): string[] {
+  const listed = new Set<string>(record.gateway?.objects.map(({ digest }) => digest));
+  const named = new Set<string>();
+  const walk = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    const { object, digest } = value as Partial<TraceBody>;
+    if (object === true && digest !== undefined) named.add(digest);
+    for (const member of Object.values(value)) walk(member);
+  };
+  walk(trace.events);
+  const reasons = [...named].flatMap((digest) =>
+    listed.has(digest) ? [] : [`the trace names object ${digest}, and the record does not list it`],
+  );
+  if (!trace.complete) return reasons;
+  const spare = [...listed].filter((digest) => !named.has(digest));
+  return [...reasons, ...spare.map((digest) => `the record lists object ${digest}, and the trace does not name it`)];
+}
+
+async function checkServer(store: Store, record: TrialRecord, plan: Plan, trace: Trace): Promise<string[]> {
+  const { gateway, condition, outcome } = record;
+  const [start] = trace.events;
+  if (gateway === null || start?.type !== "start") return [];
+  const preflights = trace.events.filter((event) => event.type === "preflight");
+  if (condition !== "treatment") {
+    const seen = trace.events.find(({ type }) =>
+      ["mcp-request", "mcp-frame", "mcp-response", "mcp-end"].includes(type),
+    );
+    return start.mcpUrl !== null || gateway.surface !== null || preflights.length > 0 || seen !== undefined
+      ? [`control saw an MCP server: ${start.mcpUrl ?? seen?.type ?? "a surface was recorded"}`]
+      : [];
+  }
+  const reasons: string[] = [];
+  if (start.mcpUrl === null) reasons.push("the treatment's gateway had no MCP server");
+  if (outcome !== "scored") return reasons;
+  const agent = trace.events.findIndex((event) => event.type === "phase" && event.phase === "agent-started");
+  const before = preflights.filter((event) => trace.events.indexOf(event) < agent).at(-1);
+  if (before === undefined || !before.ok || before.surfaceDigest !== plan.mcp.surface)
+    reasons.push("the trace has no preflight that saw the locked surface before the agent started");
+  if (gateway.surface === null) reasons.push("it keeps no surface of its MCP server");
+  else {
+    const source = "the trial's surface";
+    const surface = parseInput(
+      surfaceSchema,
+      parseStrictJson(await store.readAll(gateway.surface), { source }),
+      source,
+    );
+    if (surfaceDigest(surface) !== plan.mcp.surface) reasons.push("its MCP server's surface is not the locked one");
+  }
+  return reasons;
+}
+
+/** An outcome that drops a pair needs evidence as much as a score does. */
+function checkOutcome(record: TrialRecord, { context, explainExit }: TrialExpectation, trace: Trace | null): string[] {
+  const { outcome, condition } = record;
+  const { naming, serverTools } = context;
+  if (naming === null || condition === "none") return [];
+  if (trace === null) return outcome === "scored" ? ["it is scored although its gateway left no trace"] : [];
+  const judged = judgeToolsOffered(trace.events, { condition, serverTools, naming });
+  const exit = record.steps.at(-1)?.agentEnd?.exitCode ?? null;
+  const meaning = exit === null || explainExit === null ? null : explainExit(exit).kind;
+  const has = (type: (typeof trace.events)[number]["type"]) => trace.events.some((event) => event.type === type);
+  switch (outcome) {
+    case "scored":
+      if (!trace.complete)
+        return [`it is scored although its trace is not complete: ${trace.problem ?? "it has no end"}`];
+      return judged.verdict === "as-expected"
+        ? []
+        : [`the trace does not prove the condition: ${judged.problems.join("; ") || "no request offered tools"}`];
+    case "provider_error":
+      return has("provider-error") || meaning === "provider" || !trace.complete
+        ? []
+        : ["its outcome is provider_error, and the trace shows no failure of the provider"];
+    case "invalid_condition": {
+      const seen = trace.events.some((event) => event.type === "preflight" && event.ok);
+      return judged.verdict !== "as-expected" ||
+        has("condition-violation") ||
+        meaning === "condition" ||
+        !seen ||
+        !trace.complete
+        ? []
+        : ["its outcome is invalid_condition, and the trace proves the condition"];
+    }
+    default:
+      return [];
+  }
+}

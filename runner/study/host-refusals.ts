@@ -1,0 +1,21 @@
+import type { EngineFacts } from "../docker/engine.ts";
+import type { EnvironmentSpec, Task } from "../task/model.ts";
+
+/** Lists what a task asks of the machine that this engine does not have; a limit that cannot be kept is refused, never lowered. */
+export function hostRefusals(task: Task, facts: EngineFacts): string[] {
+  const environments: [string, EnvironmentSpec][] = [
+    ["environment", task.environment],
+    ...task.steps.flatMap(({ name, verifier }): [string, EnvironmentSpec][] =>
+      verifier.environment === null ? [] : [[`verifier of ${name}`, verifier.environment]],
+    ),
+  ];
+  const found = environments.flatMap(([where, { cpus, memoryBytes }]) => [
+    ...(cpus !== null && cpus > facts.cpus
+      ? [`${where}: cpus: ${cpus} are asked for, the engine has ${facts.cpus}`]
+      : []),
+    ...(memoryBytes !== null && memoryBytes > facts.memoryBytes
+      ? [`${where}: memory: ${memoryBytes} bytes are asked for, the engine has ${facts.memoryBytes}`]
+      : []),
+  ]);
+  return [...new Set(found)];
+}

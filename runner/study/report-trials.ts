@@ -1,0 +1,111 @@
+import { isUnknown, type Known, unknown } from "../base/unknown.ts";
+import type { FigureName } from "../report/figures.ts";
+import type { Side, SideFacts, TaskLine, TaskSide, TrialLine } from "../report/model.ts";
+import type { TraceMetrics } from "../trace/summarise.ts";
+import type { TrialRecord } from "../trial/record.ts";
+import type { ReportedBundle } from "./report-bundle.ts";
+import type { TrialRow } from "./trial-row.ts";
+
+/** The trials of a bundle as report lines, by task, then repetition. */
+export function trialLines({ trials, report }: ReportedBundle): TrialLine[] {
+  return trials.map(({ row, record }) => trialLine(row, record, report.condition)).sort(compareLines);
+}
+
+/** By task, repetition and condition. */
+export function compareLines(a: TrialLine, b: TrialLine): number {
+  return compareText(a.task, b.task) || a.repetition - b.repetition || compareText(a.side, b.side);
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function trialLine(row: TrialRow, record: TrialRecord, side: Side): TrialLine {
+  return {
+    number: row.number,
+    attempt: row.attempt,
+    task: row.task,
+    side,
+    repetition: row.repetition,
+    outcome: row.outcome,
+    cause: row.cause,
+    causeDetail: record.cause?.detail ?? null,
+    failedCheck: record.steps.findLast(({ failedCheck }) => failedCheck !== null)?.failedCheck ?? null,
+    agentEnd: row.agentEnd,
+    reward: row.reward,
+    rewards: row.rewards,
+    submission: row.submission,
+    modelSource: row.modelSource,
+    figures: figuresOf(row),
+  };
+}
+
+function figuresOf({ metrics, totalMicros, agentMicros }: TrialRow): Record<FigureName, Known<number>> {
+  const of = (read: (metrics: TraceMetrics) => Known<number>): Known<number> => {
+    if (metrics === null) return unknown("unavailable", "the agent asks no model, so no gateway recorded it");
+    return isUnknown(metrics) ? metrics : read(metrics);
+  };
+  return {
+    totalMicros,
+    agentMicros,
+    modelRequests: of(({ model }) => model.requests),
+    inputTokens: of(({ model }) => model.tokens.input),
+    outputTokens: of(({ model }) => model.tokens.output),
+    costMicroUsd: of(({ model }) => model.costMicroUsd),
+    validCalls: of(({ mcp }) => mcp.valid),
+    invalidCalls: of(({ mcp }) => mcp.invalid),
+    refusedCalls: of(({ mcp }) => mcp.refused),
+    ownToolCalls: of(({ view }) => view.ownToolCalls),
+    toolMicros: of(({ mcp }) => mcp.toolMicros),
+    visibleBytes: of(({ view }) => view.visibleBytes),
+    wireBytes: of(({ mcp }) => mcp.wireBytes),
+  };
+}
+
+/** A condition's run in one line. */
+export function sideFacts({ report, trials }: ReportedBundle): SideFacts {
+  return {
+    side: report.condition,
+    runId: report.runId,
+    order: report.order,
+    startedAt: report.startedAt,
+    finishedAt: report.finishedAt,
+    planned: trials.length,
+    scored: trials.filter(({ row }) => row.reward !== null).length,
+    superseded: report.superseded.length,
+    outcomes: report.outcomes,
+  };
+}
+
+/** A line per task, the sides that were run filled in; the paired part is added by whoever compares. */
+export function taskLines(trials: readonly SideTrial[], sides: readonly Side[]): Omit<TaskLine, "paired">[] {
+  const tasks = new Map<string, SideTrial[]>();
+  for (const trial of trials) tasks.set(trial.task, [...(tasks.get(trial.task) ?? []), trial]);
+  return [...tasks]
+    .sort(([a], [b]) => compareText(a, b))
+    .map(([task, own]) => ({
+      task,
+      control: sides.includes("control") ? taskSide(own.filter(({ side }) => side === "control")) : null,
+      treatment: sides.includes("treatment") ? taskSide(own.filter(({ side }) => side === "treatment")) : null,
+    }));
+}
+
+/** What a task's line needs of a trial. */
+export type SideTrial = Pick<TrialLine, "task" | "side" | "outcome" | "reward">;
+
+function taskSide(trials: readonly SideTrial[]): TaskSide {
+  const rewards = trials.flatMap(({ reward }) => (reward === null ? [] : [reward]));
+  const sum = rewards.reduce((total, reward) => total + reward, 0);
+  const unscored: Record<string, number> = {};
+  for (const { reward, outcome } of trials) if (reward === null) unscored[outcome] = (unscored[outcome] ?? 0) + 1;
+  const planned = trials.length;
+  return {
+    planned,
+    scored: rewards.length,
+    solved: rewards.filter((reward) => reward === 1).length,
+    mean: rewards.length === 0 ? unknown("missing", "no trial is scored") : sum / rewards.length,
+    low: planned === 0 ? 0 : sum / planned,
+    high: planned === 0 ? 1 : (sum + planned - rewards.length) / planned,
+    unscored,
+  };
+}
