@@ -39,6 +39,18 @@ def set_at(*path_and_value):
     return edited(change)
 
 
+def drop_last(*path):
+    """A trap transformation that leaves out the last entry of the list at a path."""
+
+    def change(submission):
+        place = submission
+        for key in path:
+            place = place[key]
+        place.pop()
+
+    return edited(change)
+
+
 def compact(value):
     """One-line JSON bytes: hidden files must not share whole lines with public ones."""
     return (json.dumps(value, separators=(",", ":")) + "\n").encode()

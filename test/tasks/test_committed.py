@@ -8,8 +8,10 @@ from collections import Counter
 
 import host_check
 from generate import main as generator
-from sides import COMMITTED, FAMILIES, ROOT, metadata_of
+from generate import write
+from sides import COMMITTED, FAMILIES, ROOT, Side, encode, metadata_of
 
+SEEDS = int(os.environ.get("TASK_GENERATOR_SEEDS", "1"))
 COVERAGE = {"upstream_reproduction", "authored_task", "source_reference"}
 
 
@@ -80,6 +82,20 @@ class Committed(unittest.TestCase):
 
 
 class Generated(unittest.TestCase):
+    def test_instances_of_other_seeds_hold_in_every_family(self):
+        for family in FAMILIES:
+            side = Side("verifiers", family)
+            for index in range(SEEDS):
+                draft, right = generator.make("t", family, f"other/{index}", {"variant": index})
+                problem = json.loads(write.input_bytes("t", family, draft))
+                reward, verdict = side.judge(problem, encode(right))
+                self.assertEqual((set(reward.values()), verdict["failed"]), ({1}, None), f"{family} {index}")
+                traps = write.trap_files(draft, right)
+                for name in sorted({path.split("/")[0] for path in traps}):
+                    expected = json.loads(traps[f"{name}/trap.json"])["fails"]
+                    reward, verdict = side.judge(problem, traps[f"{name}/artifacts/app/submission.json"])
+                    self.assertEqual((reward["reward"], verdict["failed"]), (0, expected), f"{family} {index} {name}")
+
     def test_fresh_instances_of_every_family_prove_themselves_and_never_hold_the_seed(self):
         # Three families keep the test short; `main.py FAMILY` proves any of them the same way.
         for family in ("direction_ledger", "polynomial_map", "negative_control"):

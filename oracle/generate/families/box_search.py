@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from generate.draft import contract_traps, edited, set_at, wrong_instance
+from generate.draft import contract_traps, drop_last, edited, set_at, wrong_instance
 from shared.box_search.solve import enumerate_box
 
 BOUND = 40
@@ -48,7 +48,7 @@ def draft(draw, options):
         *contract_traps(["bound"]),
     ]
     if not empty:
-        traps.append(("solution-left-out", "solutions.complete", "One solution is left out.", edited(lambda s: s["solutions"].pop() and None)))
+        traps.append(("solution-left-out", "solutions.complete", "One solution is left out.", drop_last("solutions")))
     return {
         "problem": {"kind": "box-search", "coefficients": coefficients, "value": value, "bound": BOUND},
         "title": "Integer solutions of a cubic equation in a box",

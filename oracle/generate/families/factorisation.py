@@ -2,7 +2,7 @@
 
 from math import gcd, prod
 
-from generate.draft import contract_traps, edited, set_at, wrong_instance
+from generate.draft import contract_traps, drop_last, edited, set_at, wrong_instance
 from shared.discrete_log.solve import fermat
 
 NUMBER = {"oneOf": [{"type": "integer"}, {"type": "string", "pattern": "^-?(0|[1-9][0-9]*)$", "maxLength": 41}]}
@@ -79,7 +79,7 @@ An integer may be a JSON integer or a string of decimal digits.
         },
         "traps": [
             ("taken-as-prime", "factors.prime", "The number passes the strong test to 2, 3 and 5 and is taken as prime.", edited(as_prime)),
-            ("factor-missing", "factors.product", "One prime factor is left out.", edited(lambda s: s["factors"].pop() and None)),
+            ("factor-missing", "factors.product", "One prime factor is left out.", drop_last("factors")),
             ("unit-factor", "factors.product", "1 is listed as a factor.", edited(lambda s: s["factors"].append([1, 1]))),
             ("factor-twice", "factors.distinct", "A factor is listed twice.", edited(lambda s: s["factors"].append(s["factors"][0]))),
             ("wrong-conclusion", "conclusion.true", "The number is called prime beside two factors.", set_at("conclusion", "prime")),

@@ -1,6 +1,6 @@
 """Graphs near the colouring threshold: some have a colouring, some have only an obstruction."""
 
-from generate.draft import contract_traps, edited, set_at, wrong_instance
+from generate.draft import contract_traps, drop_last, edited, set_at, wrong_instance
 from shared.graph_colouring.solve import colour, critical
 
 COLOURS = 3
@@ -101,7 +101,7 @@ def _traps_none(edges, neighbours, size):
         ("nearly-proper-colouring", "conclusion.true", "A colouring that fails on a few edges only.", false_colouring(nearly)),
         ("one-colour-more", "conclusion.true", "A proper colouring that uses a fourth colour.", false_colouring(_four(neighbours))),
         ("no-evidence", "answer.complete", "The right conclusion with nothing to show for it.", set_at("obstruction", None)),
-        ("obstruction-too-small", "obstruction.uncolourable", "One needed vertex is left out.", edited(lambda s: s["obstruction"].pop() and None)),
+        ("obstruction-too-small", "obstruction.uncolourable", "One needed vertex is left out.", drop_last("obstruction")),
         ("obstruction-not-minimal", "obstruction.minimal", "The whole graph is no minimal obstruction.", set_at("obstruction", list(range(size)))),
         ("vertex-twice", "answer.complete", "A vertex stands twice.", edited(lambda s: s["obstruction"].append(s["obstruction"][0]))),
         ("claims-one-colour-more", "scope.statement", "It is claimed that four colours do not suffice either.", set_at("scope", "statement", STATEMENTS[2])),
@@ -129,7 +129,7 @@ def _traps_exists(edges, neighbours, found):
         ("greedy-colouring", "colouring.proper", "The greedy colouring in the given order needs a fourth colour.", set_at("colouring", greedy)),
         ("claims-none", "conclusion.true", "The graph is called uncolourable because greedy colouring failed.", edited(claims_none)),
         ("one-conflict", "colouring.proper", "One edge has the same colour at both ends.", edited(one_conflict)),
-        ("vertex-missing", "answer.complete", "One vertex has no colour.", edited(lambda s: s["colouring"].pop() and None)),
+        ("vertex-missing", "answer.complete", "One vertex has no colour.", drop_last("colouring")),
         ("claims-chromatic-number", "scope.statement", "A colouring alone does not determine the chromatic number.", set_at("scope", "statement", STATEMENTS[3])),
         wrong_instance(),
     ]

@@ -1,6 +1,6 @@
 """Smith and Hermite normal forms with planted structure hidden by unimodular mixing."""
 
-from generate.draft import contract_traps, edited, set_at, wrong_instance
+from generate.draft import contract_traps, drop_last, edited, set_at, wrong_instance
 from shared.integer_matrix.solve import hermite, smith
 
 DIGITS = 60
@@ -189,7 +189,7 @@ An entry of `form` or `transform` may be a JSON integer or a string of decimal d
             ("unreduced-entry", "form.canonical", "An entry above a pivot is not reduced.", edited(unreduced)),
             ("sublattice", "form.values", "The last pivot is doubled, so the rows span a proper sublattice.", edited(scaled)),
             ("smith-diagonal", "form.values", "The Smith form stands for the Hermite form.", set_at("form", smith_rows)),
-            ("zero-row-left-out", "form.size", "The row of zeros is left out.", edited(lambda s: s["form"].pop() and None)),
+            ("zero-row-left-out", "form.size", "The row of zeros is left out.", drop_last("form")),
             ("zero-row-first", "form.canonical", "The row of zeros comes first.", edited(zero_first)),
             ("rational-echelon", "form.values", "The reduced echelon form over the rationals.",
              set_at("form", [[int(r == c) for c in range(5)] for r in range(6)])),

@@ -1,6 +1,6 @@
 """Lattices whose reduced basis does not begin with a shortest vector, and larger ones with a norm bound."""
 
-from generate.draft import contract_traps, edited, set_at, wrong_instance
+from generate.draft import contract_traps, drop_last, edited, set_at, wrong_instance
 from shared.lattice.reduction import lll, shortest
 
 NUMBER = {"oneOf": [{"type": "integer"}, {"type": "string", "pattern": "^-?(0|[1-9][0-9]*)$", "maxLength": 85}]}
@@ -104,7 +104,7 @@ An integer in `vector`, `coefficients` and `norm_squared` may be a JSON integer 
             ("not-in-lattice", "vector.in-lattice", "A unit vector that is no lattice vector.", edited(not_in_lattice)),
             ("norm-not-squared", "vector.norm", "The root of the squared norm, rounded down.",
              edited(lambda s: s.__setitem__("norm_squared", int(s["norm_squared"] ** 0.5)))),
-            ("coordinate-missing", "vector.size", "One coordinate is left out.", edited(lambda s: s["vector"].pop() and None)),
+            ("coordinate-missing", "vector.size", "One coordinate is left out.", drop_last("vector")),
             ("claims-less", "scope.claim", "The claim is weaker than what was asked for.", set_at("claim", "in-lattice")),
             wrong_instance(),
         ],

@@ -1,6 +1,6 @@
 """Easy tasks that need no tool: an honest agent answers them by reading."""
 
-from generate.draft import contract_traps, edited, set_at, wrong_instance
+from generate.draft import contract_traps, drop_last, edited, set_at, wrong_instance
 
 KINDS = ("parity-sum", "remainder", "degree-table", "truth-table")
 
@@ -132,7 +132,7 @@ The submission has these keys:
         "traps": [
             ("degree-off-by-one", "answer.values", "One degree is too large.",
              edited(lambda s: s["degrees"][0].__setitem__(1, s["degrees"][0][1] + 1))),
-            ("vertex-missing", "answer.complete", "One vertex has no degree.", edited(lambda s: s["degrees"].pop() and None)),
+            ("vertex-missing", "answer.complete", "One vertex has no degree.", drop_last("degrees")),
             ("vertex-twice", "answer.complete", "One vertex stands twice.", edited(lambda s: s["degrees"].append(s["degrees"][0]))),
             ("wrong-regularity", "answer.conclusion", "The graph's regularity is misstated.",
              edited(lambda s: s.__setitem__("regular", not s["regular"]))),
@@ -144,6 +144,14 @@ The submission has these keys:
 
 
 def _truth_table(draw):
+    while True:
+        clauses = _clauses(draw)
+        struck = {code for clause in clauses for code in range(8) if all((code >> (abs(x) - 1) & 1) != (x > 0) for x in clause)}
+        if 2 <= len(struck) <= 6:
+            return _truth_draft(clauses)
+
+
+def _clauses(draw):
     clauses = []
     while len(clauses) < 4:
         clause = sorted(
@@ -151,6 +159,10 @@ def _truth_table(draw):
         )
         if clause not in clauses:
             clauses.append(clause)
+    return clauses
+
+
+def _truth_draft(clauses):
     return {
         "problem": {"kind": "truth-table", "variable_count": 3, "clauses": clauses},
         "title": "All models of four clauses in three variables",
@@ -182,7 +194,7 @@ The submission has these keys:
         "traps": [
             ("model-flipped", "answer.values", "One assignment is replaced by one that fails a clause.",
              edited(lambda s: _replace_model(s, clauses))),
-            ("model-missing", "answer.complete", "One assignment is left out.", edited(lambda s: s["models"].pop() and None)),
+            ("model-missing", "answer.complete", "One assignment is left out.", drop_last("models")),
             ("model-twice", "answer.complete", "One assignment stands twice.", edited(lambda s: s["models"].append(s["models"][0]))),
             ("wrong-conclusion", "answer.conclusion", "The formula is called unsatisfiable beside its models.",
              set_at("satisfiable", False)),

@@ -1,6 +1,6 @@
 """Random 3-SAT near and above the threshold: a model, or a refutation that can be replayed."""
 
-from generate.draft import contract_traps, edited, set_at, wrong_instance
+from generate.draft import contract_traps, drop_last, edited, set_at, wrong_instance
 from shared.satisfiability.search import search
 
 
@@ -51,12 +51,16 @@ def _model_traps(model, clauses):
     return [
         ("one-value-flipped", "model.satisfies", "One clause is false.", edited(flip)),
         ("all-positive", "model.satisfies", "Every variable is set to true.", set_at("model", sorted(map(abs, model)))),
-        ("partial-model", "answer.complete", "One variable has no value.", edited(lambda s: s["model"].pop() and None)),
-        ("both-values", "answer.complete", "One variable has both values.", edited(lambda s: s["model"].append(-s["model"][0]) or s["model"].pop(1) and None)),
+        ("partial-model", "answer.complete", "One variable has no value.", drop_last("model")),
+        ("both-values", "answer.complete", "One variable has both values.", edited(_both_values)),
         ("claims-no-model", "proof.steps", "The formula is called unsatisfiable without a proof.", edited(refuted)),
         ("claims-uniqueness", "scope.statement", "One model does not show that there is no other.", set_at("statement", "exactly-one-model")),
         wrong_instance(),
     ]
+
+
+def _both_values(submission):
+    submission["model"][1] = -submission["model"][0]
 
 
 def _proof_traps(proof, clauses, count):
