@@ -1,97 +1,105 @@
-import { messageOf } from "../base/errors.ts";
-import type { ToolNaming } from "../base/formats/tool-naming.ts";
 import type { ObjectStore } from "../evidence/store.ts";
 import { MAX_REWARD_BYTES, readReward } from "../task/reward.ts";
+import { combineSteps } from "../task/step-rewards.ts";
 import { MAX_VERDICT_BYTES, readVerdict } from "../task/verdict.ts";
-import { judgeToolsOffered } from "../trace/judge-tools.ts";
-import { readTrace } from "../trace/read-trace.ts";
 import type { StepRecord, TrialRecord } from "./record.ts";
 
-const MAX_TRACE_BYTES = 256 * 1024 * 1024;
+/** How a trial's reward comes from its steps' rewards, as the plan binds it. */
+export interface RewardRule {
+  readonly key: string;
+  readonly strategy: "mean" | "final";
+  /** Steps that the task declares. */
+  readonly steps: number;
+}
+
+/** Only a second grading tells that two gradings differ; the record keeps the first one's files. */
+const NOT_REPEATABLE = "GRADING_DIFFERS";
 
 /**
- * Grades a record again from the bytes the verifier left and judges its condition again from the gateway's trace. Returns a sentence for
- * everything that does not come out as recorded.
+ * Grades a record again from the bytes that its verifiers left. Returns a sentence for everything that does not come out as recorded: a
+ * reward that the files do not give, and as well a reward in the files that the record does not take.
  */
-export async function rederiveTrial(
+export async function rederiveRewards(
   store: Pick<ObjectStore, "readAll">,
   record: TrialRecord,
-  context: { readonly naming: ToolNaming | null; readonly serverTools: readonly string[] },
+  rule: RewardRule,
 ): Promise<string[]> {
   const reasons: string[] = [];
-  const primaryKeys = new Set<string>();
-  for (const step of record.steps) reasons.push(...(await rederiveStep(store, step, primaryKeys)));
-  const scored = record.outcome === "scored";
-  if (scored !== (record.reward !== null))
-    reasons.push(`the outcome is ${record.outcome} and the reward ${record.reward}`);
-  if (scored && record.steps.length === 1) {
-    const rewards = record.steps[0]?.rewards ?? null;
-    if (rewards === null || !Object.values(rewards).includes(record.reward ?? Number.NaN)) {
-      reasons.push(`the reward ${record.reward} is none of its step's`);
-    }
+  for (const step of record.steps) reasons.push(...(await rederiveStep(store, step, rule.key)));
+  const { outcome, reward, rewards, cause, steps } = record;
+  const scored = outcome === "scored";
+  if (scored !== (reward !== null)) reasons.push(`the outcome is ${outcome} and the reward ${reward}`);
+  if (scored !== (rewards !== null))
+    reasons.push(`the outcome is ${outcome}, and rewards are ${rewards === null ? "not " : ""}there`);
+  if (scored !== (cause === null)) reasons.push(`the outcome is ${outcome} and the cause ${cause?.code ?? "none"}`);
+  if (steps.length > rule.steps) reasons.push(`it has ${steps.length} steps, its task ${rule.steps}`);
+  const stepCause = steps.find((step) => step.cause !== null)?.cause;
+  if (outcome === "verifier_error" && (stepCause == null || stepCause.code !== cause?.code)) {
+    reasons.push(
+      `the outcome is verifier_error (${cause?.code ?? "no cause"}), and no step's verifier failed that way`,
+    );
   }
-  if (scored && record.steps.some((step) => step.cause !== null)) reasons.push("it is scored although a step failed");
-  if (scored && context.naming !== null)
-    reasons.push(...(await rederiveCondition(store, record, context.naming, context.serverTools)));
+  if (stepCause != null && outcome !== "verifier_error") {
+    reasons.push(`the outcome is ${outcome} although a step's verifier failed (${stepCause.code})`);
+  }
+  if (!scored) return reasons;
+  const graded = steps.flatMap((step) => (step.rewards === null ? [] : [step.rewards]));
+  if (graded.length !== steps.length) reasons.push("it is scored although a step has no rewards");
+  const combined = combineSteps(rule.strategy, rule.steps, graded);
+  if (!sameRewards(combined, rewards ?? {})) {
+    reasons.push(`the rewards ${JSON.stringify(rewards)} do not come out of its steps' ${JSON.stringify(combined)}`);
+  }
+  const primary = Object.hasOwn(combined, rule.key) ? combined[rule.key] : undefined;
+  if (reward !== primary) reasons.push(`the reward is ${reward}, its steps give ${primary ?? "none"}`);
   return reasons;
 }
 
-async function rederiveStep(
-  store: Pick<ObjectStore, "readAll">,
-  step: StepRecord,
-  keys: Set<string>,
-): Promise<string[]> {
-  if (step.verifier === null) return step.rewards === null ? [] : [`step ${step.name} has rewards and no verifier`];
-  if (step.rewards === null) return [];
+function sameRewards(a: Readonly<Record<string, number>>, b: Readonly<Record<string, number>>): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key]);
+}
+
+async function rederiveStep(store: Pick<ObjectStore, "readAll">, step: StepRecord, key: string): Promise<string[]> {
+  const place = `step ${step.name}`;
+  const { verifier, rewards, cause, failedCheck } = step;
+  if (verifier === null) {
+    return rewards === null && failedCheck === null && cause === null ? [] : [`${place} is graded and has no verifier`];
+  }
+  const reasons: string[] = [];
+  const paths = verifier.files.map(({ path }) => path);
+  const twice = paths.find((path, index) => paths.indexOf(path) !== index);
+  if (twice !== undefined) reasons.push(`${place}: the verifier's file ${twice} is listed twice`);
   const read = async (name: string, cap: number): Promise<Uint8Array | null> => {
-    const file = step.verifier?.files.find(({ path }) => path === `/logs/verifier/${name}`);
+    const file = verifier.files.find(({ path }) => path === `/logs/verifier/${name}`);
     if (file === undefined) return null;
     return file.content.size > cap ? new Uint8Array(cap + 1) : store.readAll(file.content);
   };
   const files = { json: await read("reward.json", MAX_REWARD_BYTES), txt: await read("reward.txt", MAX_REWARD_BYTES) };
-  const key = Object.keys(step.rewards).includes("reward") ? "reward" : (Object.keys(step.rewards)[0] ?? "reward");
-  keys.add(key);
   const reading = readReward(files, key);
-  if (reading.state === "fault") return [`step ${step.name}: ${reading.detail}`];
-  const reasons: string[] = [];
-  const same =
-    Object.keys(reading.rewards).length === Object.keys(step.rewards).length &&
-    Object.entries(reading.rewards).every(([name, value]) => step.rewards?.[name] === value);
-  if (!same) reasons.push(`step ${step.name}: the rewards are not those of the verifier's file`);
   const verdict = readVerdict(await read("verdict.json", MAX_VERDICT_BYTES));
-  const failed = verdict.state === "valid" ? verdict.verdict.failed : null;
-  if (verdict.state === "invalid" || failed !== step.failedCheck) {
-    reasons.push(`step ${step.name}: the failed check is not the verdict's`);
-  }
-  if (step.verifier.endedBy !== "self")
-    reasons.push(`step ${step.name}: it is graded although its verifier ended by ${step.verifier.endedBy}`);
-  return reasons;
-}
-
-async function rederiveCondition(
-  store: Pick<ObjectStore, "readAll">,
-  record: TrialRecord,
-  naming: ToolNaming,
-  serverTools: readonly string[],
-): Promise<string[]> {
-  if (record.condition === "none") return [];
-  if (record.gateway === null) return ["it is scored although its gateway left no trace"];
-  try {
-    const trace = readTrace(await store.readAll(record.gateway.trace, MAX_TRACE_BYTES), "the trace");
-    if (!trace.complete)
-      return [`it is scored although its trace is not complete: ${trace.problem ?? "it has no end"}`];
-    const start = trace.events.find((event) => event.type === "start");
-    const { verdict, problems } = judgeToolsOffered(trace.events, { condition: record.condition, serverTools, naming });
-    const reasons =
-      verdict === "as-expected"
-        ? []
-        : [`the trace does not prove the condition: ${problems.join("; ") || "no request offered tools"}`];
-    const { scope } = start ?? {};
-    if (scope?.task !== record.task || scope.condition !== record.condition || scope.repetition !== record.repetition) {
-      reasons.push("the trace belongs to another trial");
-    }
+  const fault =
+    verifier.endedBy !== "self"
+      ? `its verifier ended by ${verifier.endedBy}`
+      : reading.state === "fault"
+        ? reading.detail
+        : verdict.state === "invalid"
+          ? verdict.detail
+          : null;
+  if (fault !== null || reading.state === "fault") {
+    if (rewards !== null) reasons.push(`${place}: it is graded although ${fault}`);
+    if (cause === null) reasons.push(`${place}: it has no cause although ${fault}`);
     return reasons;
-  } catch (thrown) {
-    return [messageOf(thrown)];
   }
+  if (cause !== null) {
+    if (cause.code !== NOT_REPEATABLE)
+      reasons.push(`${place}: it failed with ${cause.code} although its verifier's files are whole`);
+    if (rewards !== null) reasons.push(`${place}: it has rewards and the cause ${cause.code}`);
+  } else if (rewards === null) {
+    reasons.push(`${place}: it has no rewards although its verifier's files give some`);
+  } else if (!sameRewards(reading.rewards, rewards)) {
+    reasons.push(`${place}: the rewards are not those of the verifier's file`);
+  }
+  const failed = verdict.state === "valid" ? verdict.verdict.failed : null;
+  if (failed !== failedCheck) reasons.push(`${place}: the failed check is not the verdict's`);
+  return reasons;
 }
