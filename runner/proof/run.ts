@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { digestFile } from "../base/digest.ts";
 import { writeDurably } from "../base/durable.ts";
 import { AsyncStack } from "../base/stack.ts";
 import { type Ledger, openLedger } from "../evidence/ledger.ts";
@@ -15,7 +17,7 @@ import type { EvaluatorSource } from "./project.ts";
 import type { Unit } from "./protocol.ts";
 import { makeRedactor } from "./redact.ts";
 import { FILES, type PreparedRun, recordPath } from "./request.ts";
-import { type RunSummary, writeResults, writeSummary } from "./results.ts";
+import { type RunSummary, summaryOf, writeResults, writeSummary } from "./results.ts";
 import { schedule } from "./schedule.ts";
 import { type Sealed, sealRun } from "./seal.ts";
 import { makeTally, type RoleTally, type Tally } from "./tally.ts";
@@ -76,6 +78,8 @@ export async function executeRun(run: PreparedRun, world: RunWorld): Promise<Run
   try {
     if (run.cassette !== null) stack.use(run.cassette);
     stack.use(await takeOutputFolder(run));
+    const before = await readSealedRun(run);
+    if (before !== null) return before;
     const store = await openStore(output);
     const log = stack.use(await openCallLog(join(output, FILES.calls)));
     if (log.tornBytes > 0)
@@ -108,6 +112,27 @@ export async function executeRun(run: PreparedRun, world: RunWorld): Promise<Run
   } finally {
     await stack.disposeAsync();
   }
+}
+
+/** A run that has its report already is given back as it is: writing it again would make another anchor of the same results. */
+async function readSealedRun(run: PreparedRun): Promise<RunResult | null> {
+  const { output } = run.request;
+  const path = join(output, FILES.report);
+  if (!existsSync(path)) return null;
+  const tally = makeTally(run.config, run.cassette !== null);
+  const judged: Judged[] = [];
+  let found = 0;
+  for (const { key } of run.units) {
+    const record = await readRecord(run, key);
+    if (record === null) return null;
+    judged.push(judgedOf(record));
+    tally.addRecord(record);
+    found += callsOf(record);
+  }
+  // A process that was killed right after it wrote the report may have left the log.
+  await rm(join(output, FILES.calls), { force: true });
+  const sealed = { anchor: await digestFile(path), path };
+  return { summary: summaryOf(run, judged), calls: tally.result(), sealed, made: 0, found, inferenceSeconds: 0 };
 }
 
 /** Reads the records that are there and gives the units that have none. */

@@ -1,6 +1,7 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { digestBytes } from "../../../runner/base/digest.ts";
 import { problems, proofCase, proofs, SOURCE, verdict } from "./support/proof-case.ts";
 import { type Asked, type Behaviour, scriptedEndpoint } from "./support/scripted-endpoint.ts";
 
@@ -284,11 +285,16 @@ describe("resuming", () => {
     await using endpoint = await scriptedEndpoint(() => ({ content: "unreadable" }));
     await using one = await proofCase("verifier", proofs(3), configOf(endpoint.url));
     await one.run();
-    const results = await readFile(one.path("out/results.jsonl"));
+    const files = await one.files();
     const again = await one.run({ resume: true });
-    expect(JSON.parse(again.out)).toMatchObject({ callsMade: 0, callsFound: 3 });
+    expect(JSON.parse(again.out)).toMatchObject({
+      callsMade: 0,
+      callsFound: 3,
+      reportSha256: digestBytes(files.get("report.json") ?? ""),
+    });
     expect(endpoint.asked).toHaveLength(3);
-    expect(await readFile(one.path("out/results.jsonl"))).toEqual(results);
+    // The anchor that the operator keeps still fits.
+    expect(await one.files()).toEqual(files);
   });
 
   it("is refused when anything that matters has changed, and names it", async () => {
