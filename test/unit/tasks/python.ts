@@ -2,7 +2,8 @@ import { execFile } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const root = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));
+/** The repository. */
+export const root = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));
 const folder = join(root, "test", "tasks");
 const CHECK = "import sys; sys.exit(sys.version_info < (3, 11))";
 
