@@ -83,7 +83,7 @@ An integer may be a JSON integer or a string of decimal digits such as `"-12"`.
         },
         "metadata": {
             "domain": "number-theory", "difficulty": "hard", "affordance": "partial",
-            "operations": ["modular.compute.discrete_logarithm", "integer.compute.prime_factorization"],
+            "operations": ["integer.factor.certified_compute"],
             "roles": ["non-ceiling"],
             "derivation": "Own instance: drawn primes; the secret exponent is forgotten after the target is computed.",
         },

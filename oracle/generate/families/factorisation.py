@@ -73,7 +73,7 @@ An integer may be a JSON integer or a string of decimal digits.
         },
         "metadata": {
             "domain": "number-theory", "difficulty": "medium", "affordance": "direct",
-            "operations": ["integer.compute.prime_factorization", "integer.factor.certified_compute"],
+            "operations": ["integer.factor.certified_compute"],
             "roles": ["plausible-shortcut"],
             "derivation": "Own instance: a drawn strong pseudoprime of the form p (2p - 1).",
         },

@@ -70,8 +70,7 @@ The submission has these keys:
             },
         },
         "metadata": {
-            "domain": "graph-theory", "difficulty": "hard", "affordance": "partial",
-            "operations": ["graph.independent_set.maximal.decide"],
+            "domain": "graph-theory", "difficulty": "hard", "affordance": "none",
             "roles": ["non-ceiling", "honest-partial"],
             "derivation": "Own instance: a random graph whose greatest independent set is at least two larger than a greedy one.",
         },

@@ -28,7 +28,8 @@ def draft(draw, options):
         "instruction": _INSTRUCTION,
         "schema": _schema(count),
         "metadata": {
-            "domain": "satisfiability", "difficulty": "hard" if not wanted else "medium", "affordance": "none",
+            "domain": "satisfiability", "difficulty": "hard" if not wanted else "medium", "affordance": "direct" if wanted else "partial",
+            "operations": ["sat.solve", "sat.assignment.check"],
             "roles": [] if wanted else ["non-ceiling", "no-such-object"],
             "derivation": "Own instance: random clauses of three literals.",
         },
