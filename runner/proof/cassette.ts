@@ -93,32 +93,3 @@ function invalid(source: string, problem: string): RunnerError {
     hint: "A cassette is JSONL: a header line and one line a call.",
   });
 }
-
-/** Writes what another transport answers into a new cassette, call by call. @throws RunnerError `CASSETTE_EXISTS`. */
-export async function recordCassette(path: string, inner: Transport): Promise<Transport> {
-  const handle = await open(path, "wx").catch((cause: unknown) => {
-    if (!hasCode(cause, "EEXIST")) throw cause;
-    throw new RunnerError("refused", "CASSETTE_EXISTS", `the cassette ${path} exists already`, {
-      hint: "Choose a new file for --record: a recording is not overwritten.",
-    });
-  });
-  let last: Promise<unknown> = Promise.resolve();
-  const write = (value: unknown): Promise<unknown> => {
-    last = last.then(() => handle.appendFile(`${JSON.stringify(value)}\n`));
-    return last;
-  };
-  await write({ cassette: "jacobian-runner-proof/1", source: "recorded" } satisfies CassetteHeader);
-  return {
-    ask: async (call) => {
-      const outcome = await inner.ask(call);
-      await write({ scope: call.scope, request: call.digest, outcome });
-      return outcome;
-    },
-    [Symbol.asyncDispose]: async () => {
-      await last.catch(() => undefined);
-      await handle.sync();
-      await handle.close();
-      await inner[Symbol.asyncDispose]();
-    },
-  };
-}

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
 import { RunnerError } from "../base/errors.ts";
@@ -55,6 +56,8 @@ export function makeEndpointClient(options: EndpointClientOptions): EndpointClie
   });
   const active = new Set<AbortController>();
   const stopped = new AbortController();
+  // Every call that waits listens for the end.
+  setMaxListeners(0, stopped.signal);
   let lastGood = Number.NEGATIVE_INFINITY;
   let stopReason: Error | undefined;
 

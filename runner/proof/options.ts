@@ -33,7 +33,7 @@ const shared = {
   concurrency: { kind: "integer", value: "N", summary: `calls at once (default ${DEFAULTS.concurrency})` },
   seed: { kind: "integer", value: "N", min: 0, summary: `seed of bootstrap and folds (default ${DEFAULTS.seed})` },
   resamples: { kind: "integer", value: "N", min: 100, summary: `bootstrap resamples (default ${DEFAULTS.resamples})` },
-  record: { kind: "string", value: "FILE", summary: "write every reply into a new cassette" },
+  record: { kind: "string", value: "FILE", summary: "write the complete run into a new cassette" },
   replay: {
     kind: "string",
     value: "FILE",

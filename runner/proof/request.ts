@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { RunnerError } from "../base/errors.ts";
 import { type Cassette, openCassette } from "./cassette.ts";
@@ -57,6 +58,11 @@ export async function prepareRun(request: RunRequest, source: EvaluatorSource): 
   if (request.replay !== null && request.record !== null) {
     throw new RunnerError("usage", "USAGE", "expected --record or --replay, got both", {
       hint: "A replayed run makes nothing new to record.",
+    });
+  }
+  if (request.record !== null && existsSync(request.record)) {
+    throw new RunnerError("refused", "CASSETTE_EXISTS", `the cassette ${request.record} exists already`, {
+      hint: "Choose a new file for --record: a recording is not overwritten.",
     });
   }
   const data = await readData(request.data, task);

@@ -5,7 +5,7 @@ import { digestFile } from "../base/digest.ts";
 import { writeDurably } from "../base/durable.ts";
 import { AsyncStack } from "../base/stack.ts";
 import { type Ledger, openLedger } from "../evidence/ledger.ts";
-import { type ObjectStore, openStore } from "../evidence/store.ts";
+import { type ObjectStore, openStore, readableStore } from "../evidence/store.ts";
 import { type CallLog, openCallLog } from "./call-log.ts";
 import { checkpointed } from "./checkpoint.ts";
 import { readKeys } from "./config.ts";
@@ -15,6 +15,7 @@ import { pretty, readRecord, takeOutputFolder } from "./output-folder.ts";
 import { type Progress, startProgress } from "./progress.ts";
 import type { EvaluatorSource } from "./project.ts";
 import type { Unit } from "./protocol.ts";
+import { writeCassette } from "./record-cassette.ts";
 import { makeRedactor } from "./redact.ts";
 import { FILES, type PreparedRun, recordPath } from "./request.ts";
 import { type RunSummary, summaryOf, writeResults, writeSummary } from "./results.ts";
@@ -22,7 +23,7 @@ import { schedule } from "./schedule.ts";
 import { type Sealed, sealRun } from "./seal.ts";
 import { makeTally, type RoleTally, type Tally } from "./tally.ts";
 import type { ProofRecord, Role } from "./terms.ts";
-import { type Abortable, liveTransport, recorded } from "./transport.ts";
+import { type Abortable, liveTransport } from "./transport.ts";
 import { unitWork } from "./unit-work.ts";
 
 /** The world of a run. */
@@ -131,6 +132,7 @@ async function readSealedRun(run: PreparedRun): Promise<RunResult | null> {
   }
   // A process that was killed right after it wrote the report may have left the log.
   await rm(join(output, FILES.calls), { force: true });
+  await recordIfAsked(run);
   const sealed = { anchor: await digestFile(path), path };
   return { summary: summaryOf(run, judged), calls: tally.result(), sealed, made: 0, found, inferenceSeconds: 0 };
 }
@@ -158,7 +160,7 @@ function callsOf(record: ProofRecord): number {
 
 async function makeRecords(open: OpenRun, pending: readonly Unit[]): Promise<void> {
   const { run, world, judged, tally, store } = open;
-  await using transport = await openTransport(open);
+  await using transport = openTransport(open);
   using progress = progressOf(open);
   using _grace = graceAfterAbort(world, transport);
   const context = {
@@ -191,16 +193,15 @@ function* works(pending: readonly Unit[], context: Parameters<typeof unitWork>[0
   for (const unit of pending) yield unitWork(context, unit);
 }
 
-async function openTransport({ run, world, keys }: OpenRun): Promise<Abortable> {
+function openTransport({ run, world, keys }: OpenRun): Abortable {
   if (run.cassette !== null) {
     // The run's own stack closes the cassette.
     return { ask: run.cassette.ask, abort: () => undefined, [Symbol.asyncDispose]: async () => undefined };
   }
-  const { concurrency, record } = run.request;
+  const { concurrency } = run.request;
   const { uniform, firstWaitMs } = world;
   const redactor = makeRedactor(keys.values());
-  const live = liveTransport({ config: run.config, keys, concurrency, redactor, uniform, firstWaitMs });
-  return record === null ? live : recorded(record, live);
+  return liveTransport({ config: run.config, keys, concurrency, redactor, uniform, firstWaitMs });
 }
 
 function progressOf({ run, world, judged, tally, count }: OpenRun): Progress {
@@ -239,5 +240,11 @@ async function complete(open: OpenRun, stack: AsyncStack): Promise<RunResult> {
   // Every reply is in the store and every record sealed: the log has done its work.
   await stack.disposeAsync();
   await rm(join(run.request.output, FILES.calls), { force: true });
+  await recordIfAsked(run);
   return { summary, calls, sealed, ...count };
+}
+
+async function recordIfAsked(run: PreparedRun): Promise<void> {
+  const { output, record } = run.request;
+  if (record !== null) await writeCassette(record, run, readableStore(output));
 }

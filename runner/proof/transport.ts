@@ -1,6 +1,5 @@
 import { AsyncStack } from "../base/stack.ts";
 import type { Call, Outcome, Transport } from "./call.ts";
-import { recordCassette } from "./cassette.ts";
 import { type Config, completionsUrl, type Endpoint } from "./config.ts";
 import { type EndpointClient, makeEndpointClient } from "./endpoint-client.ts";
 import { type Limiter, makeLimiter } from "./limiter.ts";
@@ -60,9 +59,4 @@ export function liveTransport(options: LiveOptions): Abortable {
       await stack.disposeAsync();
     },
   };
-}
-
-/** Adds a recording to a transport. */
-export async function recorded(path: string, inner: Abortable): Promise<Abortable> {
-  return { ...(await recordCassette(path, inner)), abort: inner.abort };
 }

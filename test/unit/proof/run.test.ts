@@ -374,6 +374,8 @@ describe("recording and replaying", () => {
     expect(metrics(result.summary)).toEqual(
       metrics(await one.json<{ splits: Record<string, { metrics: unknown }> }>("summary.json")),
     );
+    expect((await one.run({ ...options, resume: true, record: "later.jsonl" })).error).toBeNull();
+    expect(await readFile(one.path("later.jsonl"), "utf8")).toBe(await readFile(one.path("cassette.jsonl"), "utf8"));
     const limited = await one.run({ ...options, replay: "cassette.jsonl", output: "part", domain: "qe", limit: 2 });
     expect(limited.error).toBeNull();
   });
