@@ -90,6 +90,17 @@ export const OPTIONS = {
     reportSha256: { kind: "string", value: "DIGEST", required: true, summary: "the anchor that the run printed" },
     json,
   },
+  compare: {
+    controlReportSha256: { kind: "string", value: "DIGEST", summary: "the anchor that the control's run printed" },
+    treatmentReportSha256: { kind: "string", value: "DIGEST", summary: "the anchor that the treatment's run printed" },
+    out: { kind: "string", value: "FILE", summary: "also write the comparison here, as canonical JSON" },
+    failOn: {
+      kind: "string",
+      value: "VERDICTS",
+      summary: "exit with 1 on these verdicts too, such as worse,indecisive (default: only on invalid)",
+    },
+    json,
+  },
   demo: {
     out: { kind: "string", value: "DIR", summary: "where the evidence goes (default runs/demo-<UTC time>)" },
     json,
@@ -170,6 +181,13 @@ export const COMMANDS: readonly CommandSpec[] = [
     positionals: ["dir"],
     options: OPTIONS.verify,
     load: () => import("./verify.ts"),
+  }),
+  command({
+    path: ["compare"],
+    summary: "compare the two conditions' runs, or refuse with every reason",
+    positionals: ["control", "treatment?"],
+    options: OPTIONS.compare,
+    load: () => import("./compare.ts"),
   }),
   command({
     path: ["bench", "trial"],

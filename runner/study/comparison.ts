@@ -99,6 +99,13 @@ export interface ServerUseCounts {
   /** Available and never called: still in the primary result, and no evidence about the server. */
   readonly available_unused: number;
   readonly unknown: number;
+  /** Own tools beside the server, instead of it, or not at all. */
+  readonly fallback: {
+    readonly none: number;
+    readonly instead: number;
+    readonly beside: number;
+    readonly unknown: number;
+  };
 }
 
 /** What the compared runs share, as their common plan binds it. */
