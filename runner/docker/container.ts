@@ -34,7 +34,7 @@ export interface Container extends AsyncDisposable {
   readonly state: (options?: Abortable) => Promise<ContainerState>;
   readonly exec: (spec: ExecSpec) => Promise<ExecResult>;
   /** Unpacks a tar below `path`, which must exist. Fails on a read-only root; tmpfs mounts of the running container are not reached. */
-  readonly putArchive: (tar: Buffer | Readable, path: string, options?: Abortable) => Promise<void>;
+  readonly putArchive: (tar: Buffer | Readable, path: string, options?: PutOptions) => Promise<void>;
   /** The tar of a file or folder, named by its last path component; null when there is nothing at `path`. */
   readonly getArchive: (path: string, options?: Abortable) => Promise<Readable | null>;
   /** An image of the current filesystem, without the content of volumes. */
@@ -44,6 +44,11 @@ export interface Container extends AsyncDisposable {
   readonly size: (options?: Abortable) => Promise<number>;
   /** Volumes the engine made for the image's VOLUME lines; they go with the container. */
   readonly anonymousVolumes: (options?: Abortable) => Promise<AnonymousVolume[]>;
+}
+
+export interface PutOptions extends Abortable {
+  /** Lets a folder take the place of what is no folder, and the other way round; otherwise such a clash is an error. Default false. */
+  readonly replace?: boolean;
 }
 
 /** Waiting survives a connection that died silently: the state is read at this interval as well. */
@@ -173,13 +178,13 @@ async function putArchive(
   container: Dockerode.Container,
   tar: Buffer | Readable,
   path: string,
-  { signal }: Abortable = {},
+  { signal, replace = false }: PutOptions = {},
 ): Promise<void> {
   // Through a generator, because a stream that closes early without an error would leave the request open for ever.
   const source = Buffer.isBuffer(tar) ? tar : Readable.from(tar, { objectMode: false });
   try {
     await call(`copy files to ${path} in a container`, signal, (abort) =>
-      container.putArchive(source, { ...abort, path, noOverwriteDirNonDir: "true" }),
+      container.putArchive(source, { ...abort, path, noOverwriteDirNonDir: String(!replace) }),
     );
   } finally {
     if (!Buffer.isBuffer(tar)) tar.destroy();

@@ -6,6 +6,8 @@ export interface OracleRun {
   readonly role: "oracle" | "nop" | "trap";
   readonly trap: Trap | null;
   readonly record: TrialRecord;
+  /** The last words of the verifier's log. */
+  readonly words: string;
 }
 
 /**
@@ -17,12 +19,12 @@ export function judgeTask(runs: readonly OracleRun[], own: boolean): string[] {
   return runs.flatMap((run) => (run.role === "oracle" ? judgeOracle(run, own) : judgeLoser(run, own)));
 }
 
-function judgeOracle({ record }: OracleRun, own: boolean): string[] {
+function judgeOracle({ record, words }: OracleRun, own: boolean): string[] {
   if (record.outcome !== "scored") return [`oracle: ${withoutVerdict(record)}`];
   const short = Object.entries(record.rewards ?? {}).filter(([, value]) => value !== 1);
   if (record.reward !== 1) {
     return [
-      `oracle: reward ${record.reward}, expected 1${failedCheck(record)}; collected: ${artifactsOf(record)}${lastEnd(record)}`,
+      `oracle: reward ${record.reward}, expected 1${failedCheck(record)}; collected: ${artifactsOf(record)}${leftBehind(record)}${lastEnd(record)}${words === "" ? "" : `; the verifier's last words: ${words}`}`,
     ];
   }
   return own && short.length > 0
@@ -55,6 +57,13 @@ function failedCheck(record: TrialRecord): string {
 function artifactsOf(record: TrialRecord): string {
   const files = record.steps.flatMap((step) => step.artifacts).filter(({ type }) => type === "file");
   return files.length === 0 ? "nothing" : files.map(({ path }) => path).join(", ");
+}
+
+function leftBehind(record: TrialRecord): string {
+  const refused = record.steps.flatMap((step) => step.refused.slice(0, 10));
+  return refused.length === 0
+    ? ""
+    : `; left behind: ${refused.map(({ path, reason }) => `${path} (${reason})`).join(", ")}`;
 }
 
 function lastEnd(record: TrialRecord): string {

@@ -28,6 +28,7 @@ import {
   readOwnImages,
   stateDirOf,
 } from "./task-images.ts";
+import { verifierWords } from "./verifier-words.ts";
 
 export interface OracleOptions {
   readonly engine: Engine;
@@ -225,7 +226,10 @@ async function validateTask(options: OracleOptions, world: TrialWorld, work: Tas
     ...task.traps.map((trap) => ({ role: "trap" as const, trap, agent: { kind: "trap" as const, trap } })),
   ];
   const sealed = await allOrAbort(options.signal, () =>
-    players.map(async (player) => ({ ...player, ...(await work.run(prepared, digests, player.agent)) })),
+    players.map(async (player) => {
+      const done = await work.run(prepared, digests, player.agent);
+      return { ...player, ...done, words: await verifierWords(world.store, done.record) };
+    }),
   );
   const found = judgeTask(sealed, task.layout === "split");
   const parts = oracleParts(digests, prepared);

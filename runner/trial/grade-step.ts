@@ -1,4 +1,5 @@
 import { AsyncStack } from "../base/stack.ts";
+import { packArchive } from "../docker/archive/pack.ts";
 import { createCapture } from "../docker/capture.ts";
 import type { Container } from "../docker/container.ts";
 import { createContainer } from "../docker/container.ts";
@@ -45,6 +46,7 @@ export async function gradeStep(context: GradingContext, work: GradingWork, reco
   await using stack = new AsyncStack();
   const separate = spec.verifiers[index] ?? null;
   const shared = step.verifier.mode === "shared";
+  if (shared) await clearGround(work.container, signal);
   const snapshot =
     shared || step.verifier.collect.length > 0
       ? stack.use(await work.container.commit({ labels: trialLabels(world, trialId, "snapshot"), signal }))
@@ -78,6 +80,7 @@ export async function gradeStep(context: GradingContext, work: GradingWork, reco
     },
     tests: sets.steps[index]?.tests ?? [],
     artifacts: record.artifacts,
+    workdir: shared ? work.workdir : (environment.workdir ?? separate?.workdir ?? "/"),
     volumes: shared ? volumes : [],
     network: phase,
   };
@@ -94,6 +97,12 @@ export async function gradeStep(context: GradingContext, work: GradingWork, reco
     record.rewards = null;
     draft.failure = fault;
   }
+}
+
+/** The verifier's folders must be folders: links or files that an agent put in their place would lead its files astray. */
+async function clearGround(container: Container, signal: AbortSignal): Promise<void> {
+  const folders = ["tests", "logs", "logs/verifier"].map((path) => ({ path, type: "directory", mode: 0o755 }) as const);
+  await container.putArchive(packArchive(folders), "/", { signal, replace: true });
 }
 
 /** Grading the same artifacts twice must give the same files, byte for byte. */

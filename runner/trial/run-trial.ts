@@ -115,7 +115,9 @@ async function phases(context: Context, gateway: (() => Promise<GatewaySet>) | n
   try {
     for (const [index, step] of task.steps.entries()) {
       if (index > 0) {
-        await container.putArchive(packArchive(stepFiles(context, index, jobs, workdir)), "/", { signal });
+        // What the agent left in the way of the next step's files is not the next step's fault.
+        const files = packArchive(stepFiles(context, index, jobs, workdir));
+        await container.putArchive(files, "/", { signal, replace: true });
       }
       const last = await runStep(
         context,

@@ -1,8 +1,6 @@
-import { posix } from "node:path";
 import { messageOf, RunnerError } from "../base/errors.ts";
 import { AsyncStack } from "../base/stack.ts";
 import { type PackEntry, packArchive } from "../docker/archive/pack.ts";
-import { readArchive } from "../docker/archive/read.ts";
 import { type Container, createContainer } from "../docker/container.ts";
 import type { ContainerSpec } from "../docker/container-spec.ts";
 import type { AnonymousVolume } from "../docker/filesystem.ts";
@@ -11,7 +9,7 @@ import type { FileList } from "../task/file-sets.ts";
 import type { EnvironmentSpec, Step } from "../task/model.ts";
 import { MAX_REWARD_BYTES, readReward } from "../task/reward.ts";
 import { MAX_VERDICT_BYTES, readVerdict } from "../task/verdict.ts";
-import { artifactEntries, COLLECT_LIMITS } from "./collect.ts";
+import { artifactEntries } from "./collect.ts";
 import { limitsOf, TASK_CAPABILITIES } from "./confinement.ts";
 import { startDeadline } from "./deadline.ts";
 import { TrialFailure } from "./failure.ts";
@@ -19,6 +17,7 @@ import { fileEntries } from "./files.ts";
 import { captureOutput } from "./output-capture.ts";
 import type { PhaseNetwork } from "./phase-network.ts";
 import type { ArtifactRecord, Cause, StepRecord } from "./record.ts";
+import { DECISIVE, type LogFile, readVerifierLogs, VERIFIER_LOGS } from "./verifier-logs.ts";
 import { type TrialWorld, trialLabels } from "./world.ts";
 
 /** What is graded, and by what. */
@@ -34,6 +33,8 @@ export interface Grading {
   readonly tests: FileList;
   /** Given to a separate verifier; a shared one has the filesystem. */
   readonly artifacts: readonly ArtifactRecord[];
+  /** Where the verifier starts. */
+  readonly workdir: string;
   /** The agent container's image volumes, which a snapshot does not hold. */
   readonly volumes: readonly AnonymousVolume[];
   readonly network: PhaseNetwork;
@@ -51,11 +52,7 @@ export interface Graded {
 }
 
 const TESTS = "/tests";
-const VERIFIER_LOGS = "/logs/verifier";
 const SCRIPT = `${TESTS}/test.sh`;
-/** Files of the verifier that are kept as evidence, at most. */
-const LOG_LIMITS = { entries: 2_000, fileBytes: 256 * 1024 ** 2, totalBytes: 1024 ** 3 };
-
 /**
  * Grades once in a fresh container that did not exist while the agent lived. `/tests` and `/logs/verifier` are new volumes, so that
  * nothing an image or an agent left there is seen, and the reward is read from the dead container by archive copy.
@@ -76,7 +73,8 @@ export async function grade(world: TrialWorld, grading: Grading, signal: AbortSi
     ...(tests === null ? [] : [{ volume: tests.name, target: TESTS, noCopy: true }]),
   ];
   const container = stack.use(await createContainer(world.engine, verifierSpec(grading, labels, mounts), { signal }));
-  await container.putArchive(packArchive(filesFor(world, grading, copied)), "/", { signal });
+  // An artifact of another type than what the verifier's image has at its place replaces that.
+  await container.putArchive(packArchive(filesFor(world, grading, copied)), "/", { signal, replace: true });
   if (!copied) await requireBakedScript(container, signal);
   return await run(world, container, grading, signal);
 }
@@ -89,12 +87,13 @@ function verifierSpec(
   const { user } = grading.step.verifier;
   return {
     image: grading.image,
-    // A shell starts the script, so that one without a `#!` line runs as it does elsewhere.
-    entrypoint: ["/bin/sh", "-c", SCRIPT],
+    // A shell starts the script, so that one without a `#!` line runs as it does elsewhere; and it goes to the working directory itself,
+    // because an agent may have left something there that is no folder, which would keep the container from starting.
+    entrypoint: ["/bin/sh", "-c", `cd "$1"; ${SCRIPT}`, "sh", grading.workdir],
     command: [],
     env: [...grading.network.env, ...Object.entries(grading.env).map(([name, value]) => `${name}=${value}`)],
     ...(user === null ? {} : { user }),
-    ...(grading.environment.workdir === null ? {} : { workdir: grading.environment.workdir }),
+    workdir: "/",
     labels,
     network: grading.network.network,
     networks: grading.network.networks,
@@ -132,7 +131,7 @@ async function run(world: TrialWorld, container: Container, grading: Grading, si
   using stdout = captureOutput(world.store);
   using stderr = captureOutput(world.store);
   const attachment = await container.attach({ stdout: stdout.sink, stderr: stderr.sink });
-  await start(container, signal);
+  await start(container, grading.mode, signal);
   using deadline = startDeadline(grading.step.verifier.timeoutMicros);
   const ended = await Promise.race([
     container.wait({ signal }).then(() => "self" as const),
@@ -142,7 +141,7 @@ async function run(world: TrialWorld, container: Container, grading: Grading, si
   await attachment.ended;
   signal.throwIfAborted();
   const output = { stdout: await stdout.finish(), stderr: await stderr.finish() };
-  const files = await readLogs(world, container, signal);
+  const { files, refused } = await readVerifierLogs(world, container, signal);
   const verifier: Graded["verifier"] = {
     mode: grading.mode,
     image: grading.image as Graded["verifier"]["image"],
@@ -164,51 +163,26 @@ async function run(world: TrialWorld, container: Container, grading: Grading, si
   if (ended === "timeout") {
     return fault("VERIFIER_TIMEOUT", `the verifier did not end within ${grading.step.verifier.timeoutMicros / 1e6} s`);
   }
+  // A reward file that is a link, or too large to be read, is no absent one: the other must not be taken in its stead.
+  const unread = refused.find(({ path }) => DECISIVE.includes(path));
+  if (unread !== undefined) return fault("REWARD_UNREADABLE", `${unread.path} was refused: ${unread.reason}`);
   return judge(files, grading.rewardKey, none, fault, state.exitCode);
 }
 
-async function start(container: Container, signal: AbortSignal): Promise<void> {
+async function start(container: Container, mode: Grading["mode"], signal: AbortSignal): Promise<void> {
   try {
     await container.start({ signal });
   } catch (thrown) {
     if (signal.aborted || !(thrown instanceof RunnerError) || !/exec|executable|no such file/i.test(thrown.message))
       throw thrown;
     throw new TrialFailure(
-      "invalid_task",
+      // In the agent's own filesystem, a shell that is gone is the agent's doing.
+      mode === "separate" ? "invalid_task" : "verifier_error",
       "VERIFIER_UNRUNNABLE",
       `the verifier could not be started: ${messageOf(thrown)}`,
       thrown,
     );
   }
-}
-
-interface LogFile {
-  readonly path: string;
-  readonly content: StepRecord["planted"][number]["content"] & object;
-  /** The bytes of a small file the outcome depends on; null when it is larger than its cap. */
-  readonly bytes: Buffer | null;
-}
-
-async function readLogs(world: TrialWorld, container: Container, signal: AbortSignal): Promise<LogFile[]> {
-  const archive = await container.getArchive(VERIFIER_LOGS, { signal });
-  if (archive === null) return [];
-  const files: LogFile[] = [];
-  await readArchive(archive, {
-    root: VERIFIER_LOGS,
-    signal,
-    limits: { ...COLLECT_LIMITS, ...LOG_LIMITS },
-    onEntry: async (entry, body) => {
-      if (entry.type !== "file" || body === null) return;
-      const content = await world.store.putStream(body);
-      const small = content.size <= Math.max(MAX_VERDICT_BYTES, MAX_REWARD_BYTES);
-      files.push({
-        path: posix.join(VERIFIER_LOGS, entry.path),
-        content,
-        bytes: small ? await world.store.readAll(content) : null,
-      });
-    },
-  });
-  return files;
 }
 
 function judge(
