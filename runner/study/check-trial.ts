@@ -1,3 +1,4 @@
+import type { Digest } from "../base/digest.ts";
 import { surfaceDigest, surfaceSchema } from "../base/formats/surface.ts";
 import type { TraceBody } from "../base/formats/trace-body.ts";
 import { parseStrictJson } from "../base/strict-json.ts";
@@ -21,6 +22,8 @@ export interface TrialExpectation {
   readonly binding: TaskBinding;
   readonly attempt: number;
   readonly context: RowContext;
+  /** The locked surface without its catalog, which is read once a run and not in every trial. */
+  readonly surface: Digest;
   /** Says what an agent's exit code means; null for an agent that no model drives. */
   readonly explainExit: ((exitCode: number) => { readonly kind: string }) | null;
 }
@@ -45,7 +48,7 @@ export async function checkTrial(
   if (trace !== null) {
     reasons.push(...checkScope(record, expected, trace));
     reasons.push(...checkObjects(record, trace));
-    reasons.push(...(await checkServer(store, record, expected.plan, trace)));
+    reasons.push(...(await checkServer(store, record, expected.surface, trace)));
     reasons.push(...recheckTrace(trace.events, objectReader(store, record)).map((reason) => `the trace: ${reason}`));
   }
   reasons.push(...checkOutcome(record, expected, trace));
@@ -114,7 +117,7 @@ function checkObjects(record: TrialRecord, trace: Trace): string[] {
   return [...reasons, ...spare.map((digest) => `the record lists object ${digest}, and the trace does not name it`)];
 }
 
-async function checkServer(store: Store, record: TrialRecord, plan: Plan, trace: Trace): Promise<string[]> {
+async function checkServer(store: Store, record: TrialRecord, locked: Digest, trace: Trace): Promise<string[]> {
   const { gateway, condition, outcome } = record;
   const [start] = trace.events;
   if (gateway === null || start?.type !== "start") return [];
@@ -132,7 +135,7 @@ async function checkServer(store: Store, record: TrialRecord, plan: Plan, trace:
   if (outcome !== "scored") return reasons;
   const agent = trace.events.findIndex((event) => event.type === "phase" && event.phase === "agent-started");
   const before = preflights.filter((event) => trace.events.indexOf(event) < agent).at(-1);
-  if (before === undefined || !before.ok || before.surfaceDigest !== plan.mcp.surface)
+  if (before === undefined || !before.ok || before.surfaceDigest !== locked)
     reasons.push("the trace has no preflight that saw the locked surface before the agent started");
   if (gateway.surface === null) reasons.push("it keeps no surface of its MCP server");
   else {
@@ -142,7 +145,7 @@ async function checkServer(store: Store, record: TrialRecord, plan: Plan, trace:
       parseStrictJson(await store.readAll(gateway.surface), { source }),
       source,
     );
-    if (surfaceDigest(surface) !== plan.mcp.surface) reasons.push("its MCP server's surface is not the locked one");
+    if (surfaceDigest(surface) !== locked) reasons.push("its MCP server's surface is not the locked one");
   }
   return reasons;
 }

@@ -182,6 +182,7 @@ async function checkDerived(
   const explainExit = typeof agent === "string" ? null : agent.explainExit;
   const planned = new Map(plan.trials.map((trial) => [trial.number, trial]));
   const bindings = new Map(plan.tasks.map((task) => [task.id, task]));
+  const surface = surfaceDigest({ ...locked, catalog: null });
   const images = new Map(plan.tasks.map(({ id }) => [id, new Map<string, Digest>()]));
   const rows: TrialRow[] = [];
   const hash = createHash("sha256");
@@ -193,7 +194,15 @@ async function checkDerived(
     if (record === null || trial === undefined || binding === undefined) continue;
     try {
       const context = rowContext(plan, locked.tools, record.task);
-      const checked = await checkTrial(store, record, { plan, planned: trial, binding, attempt, context, explainExit });
+      const checked = await checkTrial(store, record, {
+        plan,
+        planned: trial,
+        binding,
+        attempt,
+        context,
+        surface,
+        explainExit,
+      });
       for (const reason of checked.reasons) refuse(`trial ${number}: ${reason}`);
       for (const reason of checkTrialImages(record.images, report, plan, images.get(trial.task) ?? new Map()))
         refuse(`trial ${number}: ${reason}`);
