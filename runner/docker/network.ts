@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type Dockerode from "dockerode";
 import { RunnerError } from "../base/errors.ts";
 import { type Abortable, apiError, checkAborted } from "./api-error.ts";
 import type { Engine } from "./engine.ts";
@@ -18,6 +19,8 @@ export interface Network extends AsyncDisposable {
     options?: { readonly aliases?: readonly string[] } & Abortable,
   ) => Promise<void>;
   readonly disconnect: (container: string) => Promise<void>;
+  /** The network's address ranges in CIDR form. */
+  readonly subnets: (options?: Abortable) => Promise<string[]>;
 }
 
 /**
@@ -77,6 +80,15 @@ async function createNetwork(
         await network.disconnect({ Container: container, Force: true });
       } catch (thrown) {
         throw apiError("disconnect a container from a network", thrown);
+      }
+    },
+    subnets: async ({ signal: abort } = {}) => {
+      checkAborted(abort, "read a network's addresses");
+      try {
+        const info: Dockerode.NetworkInspectInfo = await network.inspect();
+        return (info.IPAM?.Config ?? []).flatMap(({ Subnet: subnet }) => (subnet === undefined ? [] : [subnet]));
+      } catch (thrown) {
+        throw apiError("read a network's addresses", thrown, abort);
       }
     },
     [Symbol.asyncDispose]: () => {

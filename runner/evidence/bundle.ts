@@ -1,8 +1,10 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { makeDirectory, writeDurably } from "../base/durable.ts";
 import { hasCode, messageOf, RunnerError } from "../base/errors.ts";
 import { type Ledger, openLedger } from "./ledger.ts";
+import { redact, secretBytes } from "./redact.ts";
 import { type ObjectStore, openStore } from "./store.ts";
 
 /** Names of the files at the top of an evidence bundle. */
@@ -13,29 +15,40 @@ export interface BundleWriter extends AsyncDisposable {
   readonly dir: string;
   readonly store: ObjectStore;
   readonly ledger: Ledger;
+  /** How many secret values were taken out of what was stored. */
+  readonly redactions: () => number;
   /** Writes one of the bundle's top-level documents durably. */
   readonly writeDocument: (name: string, bytes: Uint8Array) => Promise<void>;
 }
 
+/** What a bundle must never hold. */
+export interface BundleOptions {
+  /** Values of the run's own secrets, such as the provider's key. */
+  readonly secrets?: readonly (string | null | undefined)[];
+}
+
 /**
- * Makes a new bundle in `dir`, which must not exist or must be empty.
+ * Makes a new bundle in `dir`, which must not exist or must be empty. Exact values of the secrets are taken out of everything stored.
  * @throws RunnerError `OUT_NOT_EMPTY`, `OUT_UNWRITABLE`.
  */
-export async function createBundle(dir: string): Promise<BundleWriter> {
+export async function createBundle(dir: string, options: BundleOptions = {}): Promise<BundleWriter> {
   await requireEmpty(dir);
   await mkdir(dir, { recursive: true });
   await makeDirectory(dir);
-  return openBundle(dir);
+  return openBundle(dir, options);
 }
 
 /** Opens a bundle for writing: a new one, or one whose run was interrupted. */
-export async function openBundle(dir: string): Promise<BundleWriter> {
-  const store = guard(await openStore(dir));
+export async function openBundle(dir: string, options: BundleOptions = {}): Promise<BundleWriter> {
+  let redactions = 0;
+  const secrets = secretBytes(options.secrets ?? []);
+  const store = guard(await openStore(dir), (source) => redact(source, secrets, () => void (redactions += 1)));
   const ledger = await openLedger(join(dir, BUNDLE.ledger));
   return {
     dir,
     store,
     ledger: { ...ledger, append: (event) => evidence(() => ledger.append(event)) },
+    redactions: () => redactions,
     writeDocument: (name, bytes) => evidence(() => writeDurably(join(dir, name), bytes)),
     [Symbol.asyncDispose]: () => ledger[Symbol.asyncDispose](),
   };
@@ -66,11 +79,15 @@ export async function requireEmpty(dir: string): Promise<void> {
 }
 
 /** A store whose write failures stop the run: evidence that cannot be kept is not evidence. */
-function guard(store: ObjectStore): ObjectStore {
+function guard(
+  store: ObjectStore,
+  clean: (source: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>,
+): ObjectStore {
+  const keep = (source: AsyncIterable<Uint8Array>) => putStream(store, clean(source));
   return {
     ...store,
-    put: (bytes) => evidence(() => store.put(bytes)),
-    putStream: (source) => putStream(store, source),
+    put: (bytes) => keep(Readable.from([typeof bytes === "string" ? Buffer.from(bytes) : bytes])),
+    putStream: keep,
     sync: () => evidence(() => store.sync()),
   };
 }

@@ -54,10 +54,11 @@ export async function executePlan(options: ExecuteOptions): Promise<SealedRun[]>
   const specs = (await planTrialSpecs(options)).filter(({ condition }) => conditions.includes(condition as Condition));
   const mcp = await mcpPlan(options);
   const surface = conditions.includes("treatment") ? await preflight(options, shared, mcp) : null;
+  const secrets = specs.map((spec) => spec.model?.apiKey);
   const bundles = new Map<Condition, BundleWriter>();
   const worlds = new Map<Condition, TrialWorld>();
   for (const condition of conditions) {
-    const bundle = stack.use(await createBundle(conditions.length > 1 ? join(out, condition) : out));
+    const bundle = stack.use(await createBundle(conditions.length > 1 ? join(out, condition) : out, { secrets }));
     bundles.set(condition, bundle);
     worlds.set(condition, { ...shared, store: bundle.store });
     await bundle.writeDocument(BUNDLE.plan, canonicalBytes(prepared.plan));

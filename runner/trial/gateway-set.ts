@@ -80,7 +80,8 @@ export async function openGatewaySet(
       { signal },
     ),
   );
-  await gateway.putArchive(packArchive(configFiles(spec)), "/", { signal });
+  const agentNetworks = await agentNetwork.subnets({ signal });
+  await gateway.putArchive(packArchive(configFiles(spec, agentNetworks)), "/", { signal });
   const words = createCapture({ headBytes: 0, tailBytes: 4096 });
   const notices = new PassThrough();
   const attachment = await gateway.attach({ stdin: true, stdout: sinkOf(notices), stderr: words.write });
@@ -105,9 +106,9 @@ export async function openGatewaySet(
   };
 }
 
-function* configFiles({ config, cassette }: GatewaySetSpec): Generator<PackEntry> {
+function* configFiles({ config, cassette }: GatewaySetSpec, agentNetworks: string[]): Generator<PackEntry> {
   const secret = { type: "file", mode: 0o600 } as const;
-  yield { ...secret, path: GATEWAY_PATHS.config.slice(1), content: JSON.stringify(config) };
+  yield { ...secret, path: GATEWAY_PATHS.config.slice(1), content: JSON.stringify({ ...config, agentNetworks }) };
   if (cassette !== null) yield { ...secret, path: GATEWAY_PATHS.cassette.slice(1), content: cassette };
 }
 
