@@ -101,6 +101,45 @@ export const OPTIONS = {
     },
     json,
   },
+  report: {
+    format: {
+      kind: "string",
+      value: "FORMAT",
+      choices: ["md", "json", "junit", "csv", "html"],
+      summary: "what to write (default: md)",
+    },
+    out: { kind: "string", value: "FILE", summary: "write it here instead of stdout" },
+    reportSha256: {
+      kind: "string",
+      value: "DIGEST",
+      summary: "the anchor of a single bundle, or a comparison's digest",
+    },
+    controlReportSha256: { kind: "string", value: "DIGEST", summary: "the anchor that the control's run printed" },
+    treatmentReportSha256: { kind: "string", value: "DIGEST", summary: "the anchor that the treatment's run printed" },
+    ledger: { kind: "string", value: "FILE", summary: "operator's ledger to take anchors from that are not given" },
+    trial: {
+      kind: "list",
+      value: "N",
+      summary: "trials whose timelines are drawn (default: the first twelve by task)",
+    },
+    review: { kind: "list", value: "FILE", summary: "operator's notes to show beside the figures" },
+    allowedSigners: {
+      kind: "string",
+      value: "FILE",
+      summary: "ssh-keygen's allowed signers; notes must then be signed",
+    },
+  },
+  review: {
+    reportSha256: {
+      kind: "string",
+      value: "DIGEST",
+      required: true,
+      summary: "digest of the report the note is about",
+    },
+    note: { kind: "string", value: "FILE", required: true, summary: "the note, UTF-8" },
+    sign: { kind: "string", value: "KEY", summary: "SSH key to sign the review with" },
+    json,
+  },
   demo: {
     out: { kind: "string", value: "DIR", summary: "where the evidence goes (default runs/demo-<UTC time>)" },
     json,
@@ -188,6 +227,20 @@ export const COMMANDS: readonly CommandSpec[] = [
     positionals: ["control", "treatment?"],
     options: OPTIONS.compare,
     load: () => import("./compare.ts"),
+  }),
+  command({
+    path: ["report"],
+    summary: "rebuild a run's or a pair's report from its bundle: Markdown, JSON, JUnit, CSV, HTML with plots",
+    positionals: ["subject"],
+    options: OPTIONS.report,
+    load: () => import("./report.ts"),
+  }),
+  command({
+    path: ["review"],
+    summary: "bind an operator's note to a report's digest, and keep it beside the bundle",
+    positionals: ["subject"],
+    options: OPTIONS.review,
+    load: () => import("./review.ts"),
   }),
   command({
     path: ["bench", "trial"],

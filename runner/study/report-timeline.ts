@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { findAgent } from "../agent/registry.ts";
 import type { Digest } from "../base/digest.ts";
 import { messageOf } from "../base/errors.ts";
-import { nameForModel, type ToolNaming } from "../base/formats/tool-naming.ts";
+import { nameForModel } from "../base/formats/tool-naming.ts";
 import type { TraceEvent } from "../base/formats/trace-events.ts";
 import { isUnknown, type Known, unknown } from "../base/unknown.ts";
 import type { Span, Timeline } from "../report/model.ts";
@@ -35,7 +35,7 @@ export async function bundleTimelines(
   return timelines;
 }
 
-async function spansOf({ store, plan }: ReportedBundle, record: TrialRecord): Promise<Timeline["spans"]> {
+async function spansOf({ store, plan, serverTools }: ReportedBundle, record: TrialRecord): Promise<Timeline["spans"]> {
   const agent = findAgent(plan.agent.name);
   if (typeof agent === "string") return unknown("unavailable", "the agent asks no model, so no gateway recorded it");
   if (record.gateway === null) return unknown("missing", "the trial left no trace");
@@ -52,17 +52,24 @@ async function spansOf({ store, plan }: ReportedBundle, record: TrialRecord): Pr
     return statSync(path).size > MAX_OBJECT_BYTES ? undefined : readFileSync(path);
   };
   try {
-    return timelineSpans(trace.events, readObject, agent.naming);
+    return timelineSpans(
+      trace.events,
+      readObject,
+      new Set(serverTools.map((tool) => nameForModel(tool, agent.naming))),
+    );
   } catch (thrown) {
     return unknown("unavailable", messageOf(thrown));
   }
 }
 
-/** What happened between agent, model and server, as spans since the agent's start. */
+/**
+ * What happened between agent, model and server, as spans since the agent's start. `shownTools` are the server's tools under the names that
+ * the model sees.
+ */
 export function timelineSpans(
   events: readonly TraceEvent[],
   readObject: ReadObject,
-  naming: ToolNaming,
+  shownTools: ReadonlySet<string>,
 ): Known<readonly Span[]> {
   const started = events.find((event) => event.type === "phase" && event.phase === "agent-started");
   if (started === undefined) return unknown("missing", "the trace does not say when the agent started");
@@ -99,9 +106,9 @@ export function timelineSpans(
       problem,
     });
   }
-  const shown = new Set(calls.map(({ tool }) => nameForModel(tool, naming)));
-  spans.push(...ownSpans(exchanges, shown, since, last));
-  if (spans.length > MAX_SPANS) return unknown("unavailable", `${spans.length} requests and calls are too many to draw`);
+  spans.push(...ownSpans(exchanges, shownTools, since, last));
+  if (spans.length > MAX_SPANS)
+    return unknown("unavailable", `${spans.length} requests and calls are too many to draw`);
   return spans.sort((a, b) => a.startMicros - b.startMicros || a.endMicros - b.endMicros);
 }
 
@@ -123,9 +130,7 @@ function ownSpans(
   return exchanges.flatMap(({ response, answer }, index): Span[] => {
     if (response === null || isUnknown(answer)) return [];
     const names = new Set(
-      answer.items.flatMap((item) =>
-        item.kind === "tool-call" && !serverTools.has(item.name) ? [item.name] : [],
-      ),
+      answer.items.flatMap((item) => (item.kind === "tool-call" && !serverTools.has(item.name) ? [item.name] : [])),
     );
     const next = exchanges[index + 1]?.request.us ?? last;
     return [...names].map((label) => ({

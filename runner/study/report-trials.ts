@@ -11,8 +11,14 @@ export function trialLines({ trials, report }: ReportedBundle): TrialLine[] {
   return trials.map(({ row, record }) => trialLine(row, record, report.condition)).sort(compareLines);
 }
 
+interface Place {
+  readonly task: string;
+  readonly repetition: number;
+  readonly side: string;
+}
+
 /** By task, repetition and condition. */
-export function compareLines(a: TrialLine, b: TrialLine): number {
+export function compareLines(a: Place, b: Place): number {
   return compareText(a.task, b.task) || a.repetition - b.repetition || compareText(a.side, b.side);
 }
 

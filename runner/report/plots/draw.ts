@@ -1,0 +1,61 @@
+import * as Plot from "@observablehq/plot";
+import { parseHTML } from "linkedom";
+import type { Table } from "../tables.ts";
+
+/** A drawing that needs no script, with the words and the table that say the same. */
+export interface Picture {
+  readonly title: string;
+  /** What to see, in one to three sentences; also the picture's text for those who cannot see it. */
+  readonly caption: string;
+  /** Colours and marks with their meaning. */
+  readonly key: readonly KeyEntry[];
+  /** `full` takes the page's width and is drawn once for wide and once for narrow pages; `half` shares a row. */
+  readonly span: "full" | "half";
+  /** Markup; `narrow` is null where one drawing serves both. */
+  readonly wide: string;
+  readonly narrow: string | null;
+  /** The figures behind the drawing; null where a table of the page already has them. */
+  readonly table: Table | null;
+}
+
+export interface KeyEntry {
+  readonly label: string;
+  /** A CSS colour. */
+  readonly colour: string;
+  readonly mark: "dot" | "ring" | "line" | "box" | "cross";
+}
+
+/** Widths in CSS pixels that pictures are drawn for. */
+export const WIDTH = { full: 980, half: 460, narrow: 400 } as const;
+
+export const SIDE_COLOUR = { control: "var(--control)", treatment: "var(--treatment)" } as const;
+export const END_COLOUR = {
+  solved: "var(--solved)",
+  partial: "var(--partial)",
+  failed: "var(--failed)",
+  unscored: "var(--unscored)",
+} as const;
+export const ENDS = ["solved", "partial", "failed", "unscored"] as const;
+
+/** Draws a plot as SVG markup on the server. */
+export function draw(options: Plot.PlotOptions): string {
+  const { document } = parseHTML("<!doctype html><html><body></body></html>");
+  const style = { fontSize: "13px", background: "transparent", overflow: "visible" };
+  return Plot.plot({ marginBottom: 40, ...options, style, document }).outerHTML;
+}
+
+/** Draws for wide and narrow pages. */
+export function both(paint: (width: number, narrow: boolean) => string): Pick<Picture, "span" | "wide" | "narrow"> {
+  return { span: "full", wide: paint(WIDTH.full, false), narrow: paint(WIDTH.narrow, true) };
+}
+
+/** A label that a plot has room for; tables carry it whole. */
+export function shortLabel(label: string): string {
+  return label.length > 40 ? `${label.slice(0, 39)}…` : label;
+}
+
+/** Room for labels on the left, by the longest of them. */
+export function labelMargin(labels: readonly string[]): number {
+  const longest = labels.reduce((most, { length }) => Math.max(most, Math.min(40, length)), 0);
+  return 24 + longest * 7.2;
+}

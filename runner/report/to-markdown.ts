@@ -1,0 +1,89 @@
+import type { ReportModel } from "./model.ts";
+import {
+  causeTable,
+  pairedTaskTable,
+  resultTable,
+  secondaryTable,
+  sideTable,
+  sourceTable,
+  type Table,
+  taskTable,
+  trialTable,
+} from "./tables.ts";
+import { sourceBanner } from "./words.ts";
+
+/** The report as a Markdown page. */
+export function toMarkdown(model: ReportModel): string {
+  const { study, paired } = model;
+  const banner = sourceBanner(study.modelSource);
+  const result = paired?.result ?? null;
+  const parts: readonly (string | false)[] = [
+    `# ${plain(titleOf(model))}`,
+    banner !== null && `> **${plain(banner)}**`,
+    bullets(model.cautions),
+    "## What this report rests on",
+    table(sourceTable(model)),
+    bullets(study.facts.map(([name, value]) => `${name}: ${value}`)),
+    "## How it counts",
+    bullets(model.rules),
+    paired !== null && `## Verdict: ${paired.verdict}`,
+    paired !== null && bullets(paired.reasons),
+    result !== null && table(resultTable(result)),
+    result !== null && bullets(result.interpretation),
+    result !== null && "## Paired result by task",
+    result !== null && table(pairedTaskTable(model)),
+    "## Conditions",
+    table(sideTable(model)),
+    model.tasks.length > 0 && "## Tasks",
+    model.tasks.length > 0 && table(taskTable(model)),
+    result !== null && "## Secondary metrics",
+    result !== null && "Described, never a verdict.",
+    result !== null && table(secondaryTable(result)),
+    model.trials.length > 0 && "## Trials",
+    model.trials.length > 0 && table(trialTable(model)),
+    causeTable(model).rows.length > 0 && "## Why trials have no score",
+    causeTable(model).rows.length > 0 && table(causeTable(model)),
+    result !== null && "## Method",
+    result !== null && bullets(result.method),
+    model.reviews.length > 0 && "## Operator's review",
+    ...model.reviews.flatMap((review) => [
+      `Note on \`${review.about}\`, written ${plain(review.writtenAt)}, ${plain(review.signature)}. It changes no figure.`,
+      review.note
+        .split("\n")
+        .map((line) => `> ${plain(line)}`)
+        .join("\n"),
+    ]),
+  ];
+  return `${parts.filter((part) => part !== false && part !== "").join("\n\n")}\n`;
+}
+
+/** The report's title. */
+export function titleOf({ subject, study, sides }: ReportModel): string {
+  switch (subject) {
+    case "run":
+      return `${study.studyId}: ${sides[0]?.side ?? "run"}`;
+    case "pair":
+      return `${study.studyId}: control and treatment`;
+    case "comparison":
+      return `${study.studyId}: comparison`;
+  }
+}
+
+function bullets(lines: readonly string[]): string {
+  return lines.map((line) => `- ${plain(line)}`).join("\n");
+}
+
+function table({ head, rows }: Table): string {
+  const line = (cells: readonly string[]): string => `| ${cells.map(plain).join(" | ")} |`;
+  return [line(head), `|${" --- |".repeat(head.length)}`, ...rows.map(line)].join("\n");
+}
+
+/** Text that stays text: no markup, no link, no new line, no end of a cell. */
+function plain(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/\s+/g, " ")
+    .replaceAll(/[\\`*_[\]<>|~]/g, "\\$&")
+    .replaceAll("&", "&amp;")
+    .replaceAll("://", ":&#47;&#47;");
+}
