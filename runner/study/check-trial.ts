@@ -181,6 +181,15 @@ function checkOutcome(record: TrialRecord, { context, explainExit }: TrialExpect
         ? []
         : ["its outcome is invalid_condition, and the trace proves the condition"];
     }
+    case "infra_error":
+    case "interrupted": {
+      const graded = record.steps.length > 0 && record.steps.every(({ rewards }) => rewards !== null);
+      return graded && trace.complete && judged.verdict === "as-expected"
+        ? [
+            `its outcome is ${outcome}, and its evidence is whole and graded: resume the run, which gives it another attempt`,
+          ]
+        : [];
+    }
     default:
       return [];
   }

@@ -118,9 +118,11 @@ function differences(a: unknown, b: unknown, pointer: string): string[] {
   const composite = (value: unknown): value is object => typeof value === "object" && value !== null;
   if (composite(a) && composite(b) && Array.isArray(a) === Array.isArray(b)) {
     const [left, right] = [new Map(Object.entries(a)), new Map(Object.entries(b))];
-    return [...new Set([...left.keys(), ...right.keys()])].flatMap((key) =>
-      differences(left.get(key), right.get(key), `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`),
-    );
+    return [...new Set([...left.keys(), ...right.keys()])]
+      .sort()
+      .flatMap((key) =>
+        differences(left.get(key), right.get(key), `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`),
+      );
   }
   return [`${pointer}: control has ${show(a)}, treatment ${show(b)}`];
 }
