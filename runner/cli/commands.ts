@@ -1,3 +1,5 @@
+import { BENCH_PROOF_OPTIONS } from "../proof/bench-options.ts";
+import { PROVER_OPTIONS, VERIFIER_OPTIONS } from "../proof/options.ts";
 import { type CommandSpec, command } from "./command.ts";
 
 const json = { kind: "flag", summary: "print the result as JSON on stdout" } as const;
@@ -43,6 +45,18 @@ export const OPTIONS = {
     harbor: { kind: "flag", summary: "write a self-contained Harbor bundle instead of the split layout" },
     json,
   },
+  tasksGenerate: {
+    seed: {
+      kind: "string",
+      value: "SEED",
+      required: true,
+      summary: "what the instances are drawn from; written nowhere",
+    },
+    out: { kind: "string", value: "DIR", required: true, summary: "where the bundles go" },
+    count: { kind: "integer", value: "N", summary: "how many instances (default 1)" },
+    json,
+  },
+  inventory: { dataset, json },
   imagesBuild: { only: { kind: "list", value: "NAME", summary: "only these images and their bases" }, json },
   imagesLock: {
     study: {
@@ -144,6 +158,18 @@ export const OPTIONS = {
     out: { kind: "string", value: "DIR", summary: "where the evidence goes (default runs/demo-<UTC time>)" },
     json,
   },
+  reference: { completion: { kind: "flag", summary: "print a completion script for bash instead" } },
+  benchCalibration: {
+    size: {
+      kind: "string",
+      value: "SIZE",
+      choices: ["small", "whole", "held-out"],
+      summary: "how many cells of the grid (default: small)",
+    },
+    simulations: { kind: "integer", value: "N", summary: "simulations of each cell" },
+    cells: { kind: "flag", summary: "print every cell as CSV too" },
+    json,
+  },
   benchTrial: {
     trials: { kind: "integer", value: "N", summary: "trials of each kind (default 10)" },
     json,
@@ -183,6 +209,19 @@ export const COMMANDS: readonly CommandSpec[] = [
     positionals: ["name"],
     options: OPTIONS.tasksNew,
     load: () => import("./tasks-new.ts"),
+  }),
+  command({
+    path: ["tasks", "generate"],
+    summary: "fresh, proven instances of a family of tasks",
+    positionals: ["family?"],
+    options: OPTIONS.tasksGenerate,
+    load: () => import("./tasks-generate.ts"),
+  }),
+  command({
+    path: ["inventory"],
+    summary: "count a dataset's tasks by coverage class, family, affordance and difficulty; never one summed figure",
+    options: OPTIONS.inventory,
+    load: () => import("./inventory.ts"),
   }),
   command({
     path: ["images", "build"],
@@ -229,6 +268,30 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import("./compare.ts"),
   }),
   command({
+    path: ["prover"],
+    summary: "ProverBench: have proofs written and judged, and score the policy",
+    options: PROVER_OPTIONS,
+    load: () => import("../proof/prover-command.ts"),
+  }),
+  command({
+    path: ["verifier"],
+    summary: "VerifierBench: score a verifier of proofs against human annotations",
+    options: VERIFIER_OPTIONS,
+    load: () => import("../proof/verifier-command.ts"),
+  }),
+  command({
+    path: ["bench", "proof"],
+    summary: "the proof benchmarks' inference and summary beside their ideals",
+    options: BENCH_PROOF_OPTIONS,
+    load: () => import("../proof/bench-command.ts"),
+  }),
+  command({
+    path: ["reference"],
+    summary: "print the reference page of the command line, or a completion script",
+    options: OPTIONS.reference,
+    load: () => import("./reference-command.ts"),
+  }),
+  command({
     path: ["report"],
     summary: "rebuild a run's or a pair's report from its bundle: Markdown, JSON, JUnit, CSV, HTML with plots",
     positionals: ["subject"],
@@ -241,6 +304,12 @@ export const COMMANDS: readonly CommandSpec[] = [
     positionals: ["subject"],
     options: OPTIONS.review,
     load: () => import("./review.ts"),
+  }),
+  command({
+    path: ["bench", "calibration"],
+    summary: "do the intervals and tests keep what they promise? simulated coverage, false positives and power",
+    options: OPTIONS.benchCalibration,
+    load: () => import("./bench-calibration.ts"),
   }),
   command({
     path: ["bench", "trial"],

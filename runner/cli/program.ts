@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from "commander";
 import { RunnerError } from "../base/errors.ts";
 import type { CommandIo, CommandSpec, OptionSpec, OptionTable } from "./command.ts";
+import { flagOf } from "./reference.ts";
 
 /** What the program decided: an exit code, from a command or from commander's own help. */
 export type Outcome = number;
@@ -86,7 +87,7 @@ function positionalUsage(name: string): string {
 }
 
 function toOption(key: string, spec: OptionSpec): Option {
-  const flag = `--${key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  const flag = flagOf(key);
   const placeholder =
     spec.kind === "flag" ? "" : spec.kind === "list" ? ` <${spec.value ?? "VALUE"}...>` : ` <${spec.value ?? "VALUE"}>`;
   const option = new Option(`${flag}${placeholder}`, spec.summary);
@@ -112,6 +113,12 @@ function withDefaults(table: OptionTable, parsed: Readonly<Record<string, unknow
   const values: Record<string, unknown> = {};
   for (const [key, spec] of Object.entries(table)) {
     values[key] = parsed[key] ?? (spec.kind === "flag" ? false : spec.kind === "list" ? [] : undefined);
+  }
+  // Commander keeps `--no-x` as `x: false`; in the table it is a flag of its own, beside `x` or alone.
+  for (const key of Object.keys(table).filter((name) => /^no[A-Z]/.test(name))) {
+    const positive = key.slice(2, 3).toLowerCase() + key.slice(3);
+    values[key] = parsed[positive] === false;
+    if (positive in table) values[positive] = parsed[positive] === true;
   }
   return values as Record<string, never>;
 }

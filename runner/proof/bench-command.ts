@@ -1,22 +1,7 @@
 import { isUnknown, type Known } from "../base/unknown.ts";
 import { benchProof, type ProofBench } from "./bench.ts";
-import { FULL_SIZE } from "./bench-setup.ts";
+import { FULL_SIZE } from "./bench-options.ts";
 import type { ProofIo } from "./command.ts";
-
-/** Options of `runner bench proof`; the defaults are the size that the limits are stated for. */
-export const BENCH_PROOF_OPTIONS = {
-  problems: { kind: "integer", value: "N", summary: `problems (default ${FULL_SIZE.problems})` },
-  samples: { kind: "integer", value: "S", summary: `proofs a problem (default ${FULL_SIZE.samples})` },
-  repeats: { kind: "integer", value: "R", summary: `judgments a proof (default ${FULL_SIZE.repeats})` },
-  concurrency: { kind: "integer", value: "N", summary: `calls at once (default ${FULL_SIZE.concurrency})` },
-  latency: {
-    kind: "integer",
-    value: "MS",
-    min: 0,
-    summary: `latency of the endpoint (default ${FULL_SIZE.latencyMs})`,
-  },
-  json: { kind: "flag", summary: "print the result as JSON on stdout" },
-} as const;
 
 export interface BenchProofOptions {
   readonly problems?: number | undefined;

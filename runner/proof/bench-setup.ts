@@ -16,17 +16,6 @@ export interface BenchSize {
   readonly resamples: number;
 }
 
-/** The size that the project's own limits are stated for. */
-export const FULL_SIZE: BenchSize = {
-  problems: 245,
-  samples: 4,
-  repeats: 8,
-  concurrency: 64,
-  latencyMs: 200,
-  proofs: 888,
-  resamples: 10_000,
-};
-
 /** Where a benchmark works. */
 export interface BenchPlace {
   /** A temporary folder. */

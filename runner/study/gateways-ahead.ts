@@ -1,8 +1,9 @@
 import { setMaxListeners } from "node:events";
+import pLimit from "p-limit";
 import { gatewayPlan } from "../trial/gateway-plan.ts";
 import { type GatewaySet, openGatewaySet } from "../trial/gateway-set.ts";
 import type { TrialSpec } from "../trial/spec.ts";
-import type { TrialWorld } from "../trial/world.ts";
+import type { SharedWorld } from "../trial/world.ts";
 
 /** Gateways (and servers) started before their trials need them; each belongs to one trial. */
 export interface GatewaysAhead extends AsyncDisposable {
@@ -10,12 +11,15 @@ export interface GatewaysAhead extends AsyncDisposable {
   readonly take: (spec: TrialSpec) => Promise<GatewaySet>;
 }
 
+/** Servers that may be starting at once: more of them only starve each other of the processors they start on. */
+const SERVERS_STARTING = 1;
+
 /**
- * Keeps up to `ahead` gateways starting for the next trials in order, because a server takes seconds to start. Disposing it removes
- * those that no trial took.
+ * Keeps up to `ahead` gateways ready or starting for the next trials in order, because a server takes seconds to start. Disposing it
+ * removes those that no trial took.
  */
 export function startGatewaysAhead(
-  world: TrialWorld,
+  world: SharedWorld,
   specs: readonly TrialSpec[],
   ahead: number,
   signal: AbortSignal,
@@ -25,8 +29,15 @@ export function startGatewaysAhead(
   const stop = new AbortController();
   const joint = AbortSignal.any([signal, stop.signal]);
   setMaxListeners(0, joint);
+  const serversStarting = pLimit(SERVERS_STARTING);
+
   const start = (spec: TrialSpec): Promise<GatewaySet> => {
-    const opening = openGatewaySet(world, gatewayPlan(world.runId, spec), joint);
+    const plan = gatewayPlan(world.runId, spec);
+    const open = (): Promise<GatewaySet> => {
+      joint.throwIfAborted();
+      return openGatewaySet(world, plan, joint);
+    };
+    const opening = plan.mcp === null ? open() : serversStarting(open);
     // Whoever takes it sees the failure; until then it is nobody's unhandled rejection.
     opening.catch(() => undefined);
     return opening;
@@ -45,7 +56,8 @@ export function startGatewaysAhead(
       started.delete(spec);
       const at = waiting.indexOf(spec);
       if (at !== -1) waiting.splice(at, 1);
-      refill();
+      // The next ones start when this one is ready: until then it needs the machine more.
+      opening.then(refill, refill);
       return opening;
     },
     [Symbol.asyncDispose]: async () => {

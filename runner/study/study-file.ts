@@ -6,6 +6,7 @@ import { hasCode, messageOf, RunnerError } from "../base/errors.ts";
 import { modelApiSchema } from "../base/formats/common.ts";
 import { parseStrictJson } from "../base/strict-json.ts";
 import { parseInput } from "../base/zod-input.ts";
+import { ANALYSIS_METHODS } from "../stats/plan.ts";
 
 const name = z
   .string()
@@ -85,7 +86,7 @@ export const studySchema = z.strictObject({
   allowEnvironment: z.array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/)).default([]),
   analysis: z.strictObject({
     primary: z.literal("reward"),
-    method: z.enum(["ft15-and-sign-flip", "e-half"]),
+    method: z.enum(ANALYSIS_METHODS),
     alpha: z.literal(0.05),
     missing: z.literal("drop-pair"),
     minCoverage: z.number().min(0).max(1),

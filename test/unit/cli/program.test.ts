@@ -53,6 +53,32 @@ test("options reach the command typed, with absent ones filled in", async () => 
   ]);
 });
 
+test("a negated flag is its own option, and the two sides are told apart", async () => {
+  const both = command({
+    path: ["probe"],
+    summary: "x",
+    options: {
+      useIt: { kind: "flag", summary: "do" },
+      noUseIt: { kind: "flag", summary: "do not" },
+    },
+    load: async () => ({
+      run: async (options) => {
+        seen.push(options);
+        return 0;
+      },
+    }),
+  });
+  seen.length = 0;
+  for (const argv of [["probe"], ["probe", "--use-it"], ["probe", "--no-use-it"]]) {
+    await createProgram([both], {}, "1", world().io).parse(argv);
+  }
+  expect(seen).toEqual([
+    { useIt: false, noUseIt: false },
+    { useIt: true, noUseIt: false },
+    { useIt: false, noUseIt: true },
+  ]);
+});
+
 test("bad usage is one error each", async () => {
   expect([
     await parse("group", "probe", "--concurrency", "0"),

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { BENCH_PROOF_OPTIONS } from "../../../runner/proof/bench-command.ts";
+import { BENCH_PROOF_OPTIONS } from "../../../runner/proof/bench-options.ts";
 import { parseConfig } from "../../../runner/proof/config.ts";
 import { PROVER_OPTIONS, type ProofOptions, VERIFIER_OPTIONS } from "../../../runner/proof/options.ts";
 import { problems, proofCase, proofs, verdict } from "./support/proof-case.ts";
