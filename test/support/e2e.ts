@@ -173,11 +173,11 @@ export async function ledgerOf(bundle: string): Promise<Record<string, unknown>[
 /** Everything in the engine that carries a run's label, as `kind role`. */
 export async function leftOf(runId: string): Promise<string[]> {
   await using engine = await connectEngine();
-  return listRun(engine.docker, runId);
+  return listLabelled(engine.docker, `${LABEL.run}=${runId}`);
 }
 
-async function listRun(docker: Dockerode, runId: string): Promise<string[]> {
-  const filters = { label: [`${LABEL.run}=${runId}`] };
+async function listLabelled(docker: Dockerode, label: string): Promise<string[]> {
+  const filters = { label: [label] };
   const [containers, networks, volumes, images] = await Promise.all([
     docker.listContainers({ all: true, filters }),
     docker.listNetworks({ filters }),
@@ -202,4 +202,10 @@ export async function until<T>(what: string, look: () => Promise<T | undefined |
     if (Date.now() > end) throw new Error(`waited ${seconds} s for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
+}
+
+/** Everything in the engine that belongs to a process of the runner. */
+export async function leftOfProcess(pid: number | undefined): Promise<string[]> {
+  await using engine = await connectEngine();
+  return listLabelled(engine.docker, `${LABEL.pid}=${pid}`);
 }
