@@ -1,4 +1,4 @@
-import { open } from "node:fs/promises";
+import { lstat, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
 import type { Digest } from "../base/digest.ts";
@@ -63,6 +63,11 @@ export async function appendAnchor(path: string, entry: AnchorEntry): Promise<vo
  */
 export async function readOperatorLedger(path: string): Promise<OperatorLedger> {
   const real = await requireOutsideBundles(path, "the operator's ledger");
+  if (!(await exists(real))) {
+    throw new RunnerError("input", "LEDGER_MISSING", `the operator's ledger ${real} does not exist`, {
+      hint: "Name the ledger that anchors were appended to.",
+    });
+  }
   const { lines, head } = await readLedger(real);
   const anchors = lines.map(({ event }, index) => {
     const { type: _, ...entry } = parseInput(entrySchema, event, `${real}, line ${index + 1}`);
@@ -81,6 +86,10 @@ export async function findAnchor(path: string, runId: string, condition: AnchorE
   throw new RunnerError("input", "ANCHOR_UNKNOWN", `${path} has no anchor of run ${runId}, ${condition}`, {
     hint: "Name the ledger that the run's anchor was appended to, or pass the anchor itself.",
   });
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => null)) !== null;
 }
 
 function latestOf(anchors: readonly AnchorEntry[], runId: string, condition: string): AnchorEntry | null {

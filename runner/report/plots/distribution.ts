@@ -17,15 +17,21 @@ const DOTS = 240;
 const STACK = 7;
 
 /** Whether dots tell the trials apart, or would pile up beyond their row. */
-function asDots(all: readonly Point[]): boolean {
-  if (all.length > DOTS) return false;
-  const top = all.reduce((most, { value }) => Math.max(most, value), 0);
+function asDots(points: readonly Point[], top: number): boolean {
+  if (points.length > DOTS) return false;
   const piles = new Map<string, number>();
-  for (const { side, value } of all) {
-    const pile = `${side} ${Math.round((value / (top || 1)) * 40)}`;
+  for (const { side, value } of points) {
+    const pile = `${side} ${Math.round((value / top) * 40)}`;
     piles.set(pile, (piles.get(pile) ?? 0) + 1);
   }
-  return Math.max(...piles.values()) <= STACK;
+  return Math.max(0, ...piles.values()) <= STACK;
+}
+
+/** A condition whose trials all have one value, or none: a word says it better than a pile of dots. */
+interface Words {
+  readonly side: Side;
+  readonly value: number | null;
+  readonly text: string;
 }
 
 /** One figure over all trials by condition; null when no trial has it known. */
@@ -46,13 +52,28 @@ export function distribution({ trials }: ReportModel, figure: FigureName): Pictu
     return { side, values: values.sort((a, b) => a - b), unknown };
   });
   const missing = lines.reduce((sum, { unknown }) => sum + unknown, 0);
-  const dots = asDots(all);
+  const words = lines.flatMap(({ side, values }): Words[] => {
+    const [first] = values;
+    if (first === undefined) return [{ side, value: null, text: "unknown for every trial" }];
+    const alike = values.length > 1 && values.at(-1) === first;
+    return alike ? [{ side, value: first, text: `all ${values.length}: ${amount(first * scale, unit)}` }] : [];
+  });
+  const points = all.filter(({ side }) => !words.some((word) => word.side === side));
+  const top = all.reduce((most, { value }) => Math.max(most, value), 0) || 1;
+  const dots = asDots(points, top);
   return {
     title: `${label.replace(/^./, (letter) => letter.toUpperCase())}, trial by trial`,
     caption: `${dots ? "A dot is one trial" : "A bar counts trials"}; the tick is the median.${missing > 0 ? ` Unknown for ${missing} of ${trials.length} trials, which are not drawn.` : ""}`,
     key: sides.map((side) => ({ label: side, colour: SIDE_COLOUR[side], mark: dots ? "dot" : "box" })),
     span: "half",
-    wide: paint(all, sides, dots, unit === "us" ? "seconds →" : unit === "microUSD" ? "US dollars →" : `${unit} →`),
+    wide: paint(
+      points,
+      words,
+      sides,
+      dots,
+      top,
+      unit === "us" ? "seconds →" : unit === "microUSD" ? "US dollars →" : `${unit} →`,
+    ),
     narrow: null,
     table: {
       head: ["condition", "known", "unknown", "least", "median", "greatest"],
@@ -81,9 +102,15 @@ function median(sorted: readonly number[]): number {
   return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2;
 }
 
-function paint(all: readonly Point[], sides: readonly Side[], dots: boolean, label: string): string {
-  const top = all.reduce((most, { value }) => Math.max(most, value), 0);
-  const fill = ({ side }: Point) => SIDE_COLOUR[side];
+function paint(
+  points: readonly Point[],
+  words: readonly Words[],
+  sides: readonly Side[],
+  dots: boolean,
+  top: number,
+  label: string,
+): string {
+  const fill = ({ side }: Point | Words) => SIDE_COLOUR[side];
   const bins = { x: "value", fy: "side", fill, thresholds: 30 };
   const histogram: Plot.RectYOptions = Plot.binX({ y: "count" }, bins);
   return draw({
@@ -91,20 +118,35 @@ function paint(all: readonly Point[], sides: readonly Side[], dots: boolean, lab
     height: 56 + sides.length * 78,
     marginLeft: 78,
     marginRight: 18,
-    x: { label, grid: true, domain: [0, top === 0 ? 1 : top * 1.04], ticks: 5, tickFormat: shortNumber },
+    x: { label, grid: true, domain: [0, top * 1.04], ticks: 5, tickFormat: shortNumber },
     y: { axis: null },
     fy: { domain: [...sides], label: null, axis: "left" },
     facet: { marginLeft: 78 },
     marks: [
       dots
         ? Plot.dot(
-            all,
+            points,
             Plot.dodgeY("middle", { x: "value", fy: "side", r: 4.5, fill, fillOpacity: 0.85, title: "name" }),
           )
-        : Plot.rectY(all, histogram),
+        : Plot.rectY(points, histogram),
       Plot.tickX(
-        all,
+        points,
         Plot.groupZ({ x: "median" }, { x: "value", fy: "side", stroke: "currentColor", strokeWidth: 2, inset: 12 }),
+      ),
+      Plot.dot(
+        words.filter(({ value }) => value !== null),
+        { x: "value", fy: "side", frameAnchor: "middle", r: 6, fill },
+      ),
+      ...(["start", "end"] as const).map((textAnchor) =>
+        Plot.text(words, {
+          filter: ({ value }: Words) => (textAnchor === "end") === (value ?? 0) > top / 2,
+          x: ({ value }: Words) => value ?? 0,
+          fy: "side",
+          frameAnchor: "middle",
+          textAnchor,
+          dx: textAnchor === "end" ? -12 : 12,
+          text: "text",
+        }),
       ),
     ],
   });

@@ -34,7 +34,7 @@ function picture(group: readonly Timeline[], repetitions: number): Picture {
       ? `${side}: ${unknownWords(spans)}.`
       : `${side}: ${spans.filter(({ lane }) => lane === "model").length} model requests, ${spans.filter(({ lane }) => lane === "tool").length} server tool calls.`,
   );
-  const sides = group.map(({ side }) => side);
+  const sides = group.filter(({ spans }) => !isUnknown(spans)).map(({ side }) => side);
   return {
     title: first === undefined ? "Timeline" : trialName(first, repetitions),
     caption: `${words.join(" ")}${problems > 0 ? ` ${problems} marked × went wrong.` : ""}`,
