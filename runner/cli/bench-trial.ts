@@ -8,13 +8,13 @@ import { RunnerError } from "../base/errors.ts";
 import { isUnknown, type Known } from "../base/unknown.ts";
 import { requireDisk } from "../docker/disk.ts";
 import { ensureEngine } from "../docker/ensure-engine.ts";
-import { reap } from "../docker/reap.ts";
 import { createBundle } from "../evidence/bundle.ts";
 import type { SeriesSummary } from "../perf/samples.ts";
 import { measureSpawns } from "../perf/spawns.ts";
 import { benchTrials } from "../perf/trial-bench.ts";
 import { planTrialSpecs } from "../study/execute.ts";
 import { makePlan } from "../study/make-plan.ts";
+import { cleanUpDeadRuns } from "../study/run-registry.ts";
 import { loadStudy } from "../study/study-file.ts";
 import { newRunId, openWorld } from "../trial/open-world.ts";
 import { runTrial } from "../trial/run-trial.ts";
@@ -33,7 +33,7 @@ export const run: Run<typeof OPTIONS.benchTrial> = async (options, _positionals,
   const study = await loadStudy(join(io.projectRoot, DEMO_STUDY));
   await using engine = await ensureEngine({ fix: false, report: say, signal, env });
   await requireDisk(engine);
-  await reap(engine, { report: say, signal });
+  await cleanUpDeadRuns(engine, io.projectRoot, say, signal);
   const images = { projectRoot: io.projectRoot, maps: [], buildNetwork: "default" as const, env };
   const request = {
     engine,

@@ -3,7 +3,6 @@ import { join, resolve } from "node:path";
 import { requireDisk } from "../docker/disk.ts";
 import { ensureEngine } from "../docker/ensure-engine.ts";
 import { ownerLabels, thisOwner } from "../docker/ownership.ts";
-import { reap } from "../docker/reap.ts";
 import { anchorLines } from "../evidence/anchor.ts";
 import { requireEmpty } from "../evidence/bundle.ts";
 import { buildImages } from "../image/build-images.ts";
@@ -12,6 +11,7 @@ import { makePlan } from "../study/make-plan.ts";
 import { CONDITIONS } from "../study/order.ts";
 import { outcomeTable } from "../study/outcome-table.ts";
 import { proveTasks } from "../study/prove-tasks.ts";
+import { cleanUpDeadRuns } from "../study/run-registry.ts";
 import { loadStudy } from "../study/study-file.ts";
 import { newRunId } from "../trial/open-world.ts";
 import type { Run } from "./command.ts";
@@ -27,7 +27,7 @@ export const run: Run<typeof OPTIONS.demo> = async ({ out: folder, json }, _posi
   say("1/4 Docker engine and images");
   await using engine = await ensureEngine({ fix: true, report: say, signal, env });
   await requireDisk(engine);
-  await reap(engine, { report: say, signal });
+  await cleanUpDeadRuns(engine, io.projectRoot, say, signal);
   await buildImages({
     docker: engine.docker,
     projectRoot: io.projectRoot,
@@ -67,6 +67,7 @@ export const run: Run<typeof OPTIONS.demo> = async ({ out: folder, json }, _posi
     engine,
     study,
     prepared,
+    projectRoot: io.projectRoot,
     conditions: CONDITIONS,
     out: join(out, "run"),
     concurrency,
@@ -89,7 +90,7 @@ export const run: Run<typeof OPTIONS.demo> = async ({ out: folder, json }, _posi
     for (const line of anchorLines(`${condition} in ${dir}`, anchor)) say(line);
     say(`  runner verify ${dir} --report-sha256 ${anchor}`);
   }
-  const left = await reap(engine, { report: say, signal });
+  const left = await cleanUpDeadRuns(engine, io.projectRoot, say, signal);
   if (left.length > 0) say(`${left.length} leftovers were removed`);
   return rows.every(({ outcome }) => outcome === "scored") ? 0 : 1;
 };

@@ -3,9 +3,9 @@ import { messageOf, RunnerError } from "../base/errors.ts";
 import { isUnknown } from "../base/unknown.ts";
 import { freeDisk, MINIMUM_FREE_BYTES } from "../docker/disk.ts";
 import { ensureEngine } from "../docker/ensure-engine.ts";
-import { reap } from "../docker/reap.ts";
 import { buildImages } from "../image/build-images.ts";
 import { readLock } from "../image/lock.ts";
+import { cleanUpDeadRuns } from "../study/run-registry.ts";
 import type { Run } from "./command.ts";
 import type { OPTIONS } from "./commands.ts";
 
@@ -35,7 +35,7 @@ export const run: Run<typeof OPTIONS.doctor> = async ({ fix, json }, _positional
             detail: `${(free / 1e9).toFixed(1)} GB free at ${facts.dataRoot}`,
           },
     );
-    const removed = await reap(engine, { report: io.say, signal: io.signal });
+    const removed = await cleanUpDeadRuns(engine, io.projectRoot, io.say, io.signal);
     checks.push({ name: "leftovers", ok: true, detail: `${removed.length} removed` });
     checks.push(await checkImages(engine.docker, fix, io));
   } catch (thrown) {

@@ -2,7 +2,6 @@ import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { requireDisk } from "../docker/disk.ts";
 import { ensureEngine } from "../docker/ensure-engine.ts";
-import { reap } from "../docker/reap.ts";
 import { anchorLines } from "../evidence/anchor.ts";
 import { requireEmpty } from "../evidence/bundle.ts";
 import { parseImageMaps } from "../image/image-map.ts";
@@ -11,6 +10,7 @@ import { makePlan, planDigest } from "../study/make-plan.ts";
 import { CONDITIONS, type Condition } from "../study/order.ts";
 import { outcomeTable } from "../study/outcome-table.ts";
 import { callBudget } from "../study/plan.ts";
+import { cleanUpDeadRuns } from "../study/run-registry.ts";
 import { loadStudy } from "../study/study-file.ts";
 import type { Run } from "./command.ts";
 import type { OPTIONS } from "./commands.ts";
@@ -27,7 +27,7 @@ export const run: Run<typeof OPTIONS.execute> = async (options, _positionals, io
   await using engine = await ensureEngine({ fix: false, report: io.say, signal: io.signal, env: io.env });
   if (options.execute) {
     await requireDisk(engine);
-    await reap(engine, { report: io.say, signal: io.signal });
+    await cleanUpDeadRuns(engine, io.projectRoot, io.say, io.signal);
   }
   const prepared = await makePlan({
     engine,
@@ -71,6 +71,7 @@ export const run: Run<typeof OPTIONS.execute> = async (options, _positionals, io
     engine,
     study,
     prepared,
+    projectRoot: io.projectRoot,
     conditions,
     out,
     concurrency: options.concurrency ?? availableParallelism(),

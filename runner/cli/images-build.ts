@@ -1,8 +1,8 @@
 import { requireDisk } from "../docker/disk.ts";
 import { ensureEngine } from "../docker/ensure-engine.ts";
 import { ownerLabels, thisOwner } from "../docker/ownership.ts";
-import { reap } from "../docker/reap.ts";
 import { buildImages } from "../image/build-images.ts";
+import { cleanUpDeadRuns } from "../study/run-registry.ts";
 import { newRunId } from "../trial/open-world.ts";
 import type { Run } from "./command.ts";
 import type { OPTIONS } from "./commands.ts";
@@ -10,7 +10,7 @@ import type { OPTIONS } from "./commands.ts";
 export const run: Run<typeof OPTIONS.imagesBuild> = async ({ only, json }, _positionals, io) => {
   await using engine = await ensureEngine({ fix: false, report: io.say, signal: io.signal, env: io.env });
   await requireDisk(engine);
-  await reap(engine, { report: io.say, signal: io.signal });
+  await cleanUpDeadRuns(engine, io.projectRoot, io.say, io.signal);
   const { images, built, cached, seconds } = await buildImages({
     docker: engine.docker,
     projectRoot: io.projectRoot,

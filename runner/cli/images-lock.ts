@@ -2,9 +2,9 @@ import { join, relative, resolve } from "node:path";
 import { requireDisk } from "../docker/disk.ts";
 import { ensureEngine } from "../docker/ensure-engine.ts";
 import { ownerLabels, thisOwner } from "../docker/ownership.ts";
-import { reap } from "../docker/reap.ts";
 import { lockImages } from "../image/lock-images.ts";
 import { lockSurface } from "../study/lock-surface.ts";
+import { cleanUpDeadRuns } from "../study/run-registry.ts";
 import { loadStudy } from "../study/study-file.ts";
 import { newRunId } from "../trial/open-world.ts";
 import type { Run } from "./command.ts";
@@ -19,7 +19,7 @@ export const run: Run<typeof OPTIONS.imagesLock> = async (
   const study = await loadStudy(file === undefined ? join(io.projectRoot, DEMO_STUDY) : resolve(io.cwd, file));
   await using engine = await ensureEngine({ fix: false, report: io.say, signal: io.signal, env: io.env });
   await requireDisk(engine);
-  await reap(engine, { report: io.say, signal: io.signal });
+  await cleanUpDeadRuns(engine, io.projectRoot, io.say, io.signal);
   const pins = surfaceOnly
     ? null
     : await lockImages({

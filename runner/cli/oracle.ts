@@ -2,10 +2,10 @@ import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { requireDisk } from "../docker/disk.ts";
 import { ensureEngine } from "../docker/ensure-engine.ts";
-import { reap } from "../docker/reap.ts";
 import { anchorLines } from "../evidence/anchor.ts";
 import { parseImageMaps } from "../image/image-map.ts";
 import { validateTasks } from "../study/oracle.ts";
+import { cleanUpDeadRuns } from "../study/run-registry.ts";
 import { selectTasks } from "../study/select-tasks.ts";
 import { loadDataset } from "../task/load-dataset.ts";
 import type { Run } from "./command.ts";
@@ -18,7 +18,7 @@ export const run: Run<typeof OPTIONS.oracle> = async (options, _positionals, io)
   const tasks = selectTasks(dataset, options.tasks);
   await using engine = await ensureEngine({ fix: false, report: io.say, signal: io.signal, env: io.env });
   await requireDisk(engine);
-  await reap(engine, { report: io.say, signal: io.signal });
+  await cleanUpDeadRuns(engine, io.projectRoot, io.say, io.signal);
   const result = await validateTasks({
     engine,
     tasks,

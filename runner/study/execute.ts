@@ -19,6 +19,7 @@ import type { SharedWorld, TrialWorld } from "../trial/world.ts";
 import { startGatewaysAhead } from "./gateways-ahead.ts";
 import type { PreparedPlan } from "./make-plan.ts";
 import type { Condition, PlannedTrial } from "./order.ts";
+import { registerRun } from "./run-registry.ts";
 import { type SealedRun, sealRun } from "./seal-run.ts";
 import { runSealed, type SealedTrial } from "./sealed-trial.ts";
 import type { LoadedStudy } from "./study-file.ts";
@@ -27,6 +28,8 @@ export interface ExecuteOptions {
   readonly engine: Engine;
   readonly study: LoadedStudy;
   readonly prepared: PreparedPlan;
+  /** The runner's folder, whose local state notes that the run is under way. */
+  readonly projectRoot: string;
   readonly conditions: readonly Condition[];
   /** The bundle's folder; with both conditions the parent of `control` and `treatment`. */
   readonly out: string;
@@ -38,7 +41,7 @@ export interface ExecuteOptions {
 }
 
 /** What a trial's specification is made from. */
-type SpecOptions = Omit<ExecuteOptions, "conditions" | "out" | "concurrency">;
+type SpecOptions = Omit<ExecuteOptions, "conditions" | "out" | "concurrency" | "projectRoot">;
 
 /**
  * Runs the planned trials of the given conditions in the plan's order and seals one bundle per condition. The treatment's server is held
@@ -55,6 +58,8 @@ export async function executePlan(options: ExecuteOptions): Promise<SealedRun[]>
   const mcp = await mcpPlan(options);
   const surface = conditions.includes("treatment") ? await preflight(options, shared, mcp) : null;
   const secrets = specs.map((spec) => spec.model?.apiKey);
+  const dirs = conditions.map((condition) => (conditions.length > 1 ? join(out, condition) : out));
+  stack.use(await registerRun(options.projectRoot, runId, dirs, shared.owner));
   const bundles = new Map<Condition, BundleWriter>();
   const worlds = new Map<Condition, TrialWorld>();
   for (const condition of conditions) {

@@ -6,6 +6,7 @@ import type { Digest } from "../base/digest.ts";
 import { digestFile } from "../base/digest.ts";
 import { messageOf, RunnerError } from "../base/errors.ts";
 import type { Engine } from "../docker/engine.ts";
+import { thisOwner } from "../docker/ownership.ts";
 import { writeReport } from "../evidence/anchor.ts";
 import { BUNDLE, createBundle } from "../evidence/bundle.ts";
 import type { ObjectRef } from "../evidence/object-ref.ts";
@@ -19,6 +20,7 @@ import type { TrialWorld } from "../trial/world.ts";
 import { hostRefusals } from "./host-refusals.ts";
 import { keepOracleEvidence, type OracleParts, oracleKey } from "./oracle-evidence.ts";
 import { judgeTask, type OracleRun } from "./oracle-judgement.ts";
+import { registerRun } from "./run-registry.ts";
 import { runSealed } from "./sealed-trial.ts";
 import {
   type ImageSettings,
@@ -88,6 +90,7 @@ export async function validateTasks(options: OracleOptions): Promise<OracleResul
   const startedAt = clock.wall();
   const own = await readOwnImages(options.images, engine);
   await using bundle = await createBundle(out);
+  await using _registered = await registerRun(options.images.projectRoot, runId, [out], await thisOwner());
   await bundle.ledger.append({ type: "run-opened", runId, kind: "oracle" });
   await using shared = await openWorld({ engine, runId, images: own.ids, signal, clock });
   const world: TrialWorld = { ...shared, store: bundle.store };
