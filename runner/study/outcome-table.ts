@@ -19,7 +19,7 @@ export function outcomeTable(plan: Plan, rows: readonly TrialRow[]): string {
       "agent",
       "MCP calls valid/invalid",
       "tokens in/out",
-      "seconds",
+      "agent seconds",
       "tool bytes seen",
     ],
     style: { head: [], border: [] },
@@ -47,7 +47,7 @@ export function outcomeTable(plan: Plan, rows: readonly TrialRow[]): string {
         of(({ model }) => model.tokens.input),
         of(({ model }) => model.tokens.output),
       ),
-      isUnknown(row.totalMicros) ? show(row.totalMicros) : (row.totalMicros / 1e6).toFixed(1),
+      isUnknown(row.agentMicros) ? show(row.agentMicros) : (row.agentMicros / 1e6).toFixed(1),
       of(({ view }) => view.visibleBytes),
     ]);
   }
