@@ -14,7 +14,7 @@ export const STYLE = `
 body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif; }
 main { max-width: 1100px; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
 h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 .4rem; overflow-wrap: anywhere; } h2 { font-size: 1.25rem; margin: 2.4rem 0 .7rem; } h3 { font-size: 1.02rem; margin: 0 0 .2rem; overflow-wrap: anywhere; }
-p { margin: .3rem 0; } .soft { color: var(--soft); } code { overflow-wrap: anywhere; font-size: .85em; }
+p, li, blockquote, figure { min-width: 0; overflow-wrap: anywhere; } p { margin: .3rem 0; } .soft { color: var(--soft); } code { overflow-wrap: anywhere; font-size: .85em; }
 ul { margin: .3rem 0; padding-left: 1.2rem; } li { margin: .15rem 0; }
 .note { background: var(--note); border: 1px solid var(--note-line); border-radius: 10px; padding: .7rem 1rem; margin: .8rem 0; }
 .banner { font-weight: 700; margin: 0; }
