@@ -413,8 +413,8 @@ is a list of integers in 0..{p - 1} or a string of such digits, one for each col
 {axis_text.strip()}
 
 **What is not given.** One entry of one matrix is `null` in the input: it is some element of F_q, and nothing more is known about it.
-(The matrices are independent for the actual value.) Say for every direction what holds for every possible value of that entry,
-and claim no more than that.
+(The matrices are independent for the actual value, but every element of F_q counts as possible.) Say for every direction what
+holds for every possible value of that entry, and claim no more than that.
 
 The submission has these keys:
 {keys_head}- `ledger`: a list with one object for each direction, in any order, with the keys

@@ -316,7 +316,8 @@ The submission has these keys:
   - `{{"kind": "none", "code": ...}}` with `"FINITE_MAP_HAS_NO_COLLISION"` where a collision was asked for and there is none, or
     `"FINITE_MAP_NOT_PERMUTATION"` where a permutation certificate was asked for and there is none.
 - `scope`: an object with `points` (how many x the table covers), `complete` (`true` if these are all elements of F_q) and `statement`
-  (`"on-this-field-only"` if what you hand in shows nothing about larger fields, otherwise `"on-every-extension-field"`).
+  (the fields on which your table and fibers are the whole map: `"on-this-field-only"` or `"on-every-extension-field"`; that a collision
+  is one in every larger field too does not matter here).
 - `fiber_sizes` (optional, graded on its own as an intermediate value and never part of the reward): a list of pairs
   `[size, number of fibers of this size]`, each size that occurs once, in any order.
 

@@ -103,8 +103,9 @@ non-zero integers, where `k` stands for variable k and `-k` for its negation. De
 - If it has none, hand in a refutation by reverse unit propagation: a list of clauses in which each clause follows from the
   formula and the clauses before it in this way: setting all its literals to false and then, again and again, setting the last open
   literal of any clause whose other literals are all false to true, ends with a clause whose literals are all false. The refutation is
-  complete when it holds the empty list; what stands after it is not looked at. At most 6000 clauses and 120000 literals. Every
-  refutation of this kind is accepted, for instance the clauses that a conflict-driven solver learns, in order, and then `[]`.
+  complete when it holds the empty list; the clauses after it need not follow. At most 6000 clauses and 120000 literals in all, none
+  of them 0 (no terminating 0 either). Every refutation of this kind is accepted, for instance the clauses that a conflict-driven solver
+  learns, in order, and then `[]`.
 
 The submission has these keys:
 
