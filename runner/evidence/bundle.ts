@@ -42,7 +42,11 @@ export async function createBundle(dir: string, options: BundleOptions = {}): Pr
 export async function openBundle(dir: string, options: BundleOptions = {}): Promise<BundleWriter> {
   let redactions = 0;
   const secrets = secretBytes(options.secrets ?? []);
-  const store = guard(await openStore(dir), (source) => redact(source, secrets, () => void (redactions += 1)));
+  const store = guard(await openStore(dir), (source) =>
+    redact(source, secrets, () => {
+      redactions += 1;
+    }),
+  );
   const ledger = await openLedger(join(dir, BUNDLE.ledger));
   return {
     dir,

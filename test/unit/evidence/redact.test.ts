@@ -17,7 +17,10 @@ async function clean(
   }
   let found = 0;
   const parts: Uint8Array[] = [];
-  for await (const part of redact(chunks(), secretBytes(secrets), () => void (found += 1))) parts.push(part);
+  for await (const part of redact(chunks(), secretBytes(secrets), () => {
+    found += 1;
+  }))
+    parts.push(part);
   return { text: Buffer.concat(parts).toString("utf8"), found };
 }
 
