@@ -10,7 +10,14 @@ export const discard: ByteSink = () => undefined;
 export function sinkOf(stream: Writable): ByteSink {
   return (bytes) =>
     new Promise((resolve, reject) => {
-      stream.write(bytes, (failure) => (failure ? reject(failure) : resolve()));
+      // A transforming stream forgets the write that is under way when it is closed.
+      const closed = (): void => reject(stream.errored ?? new Error("the stream was closed under a write"));
+      stream.once("close", closed);
+      stream.write(bytes, (failure) => {
+        stream.off("close", closed);
+        if (failure) reject(failure);
+        else resolve();
+      });
     });
 }
 

@@ -25,7 +25,15 @@ export function captureOutput(store: ObjectStore): OutputCapture {
     [Symbol.dispose]: () => {
       if (!head.writableEnded) head.destroy(new Error("abandoned"));
     },
-    sink: capture.write,
+    sink: async (bytes) => {
+      try {
+        await capture.write(bytes);
+      } catch (thrown) {
+        // The head closes because the store failed; that is the error to tell.
+        await stored;
+        throw thrown;
+      }
+    },
     lastWords: () => tailText(capture.captured(), 2000).trim(),
     finish: async () => {
       head.end();

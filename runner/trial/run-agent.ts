@@ -124,6 +124,10 @@ function describeEnd(stop: Stop, limits: AgentLimits, job: AgentJob): AgentEnd {
         detail: `the task's storage limit of ${limits.storageBytes} bytes: ${stop.bytes} written`,
       };
     case "trouble":
+      // The gateway keeps the study's time as well; whichever of the two clocks fires first, it is the same limit.
+      if (stop.trouble.notice === "budget-exhausted" && stop.trouble.budget === "agentSeconds") {
+        return { by: "timeout", exitCode: null, detail: `the study's limit of ${stop.trouble.limit} s` };
+      }
       return stop.trouble.notice === "budget-exhausted"
         ? {
             by: "budget",
