@@ -87,8 +87,20 @@ function notAComparison(path: string, why: string): RunnerError {
   });
 }
 
-/** The report of a comparison file alone. @throws RunnerError `REPORT_REFUSED` when the comparison itself was refused. */
-export function comparisonModel({ comparison, sha256, heldAgainstAnchor }: ComparisonFile): ReportModel {
+/**
+ * The report of a comparison file alone.
+ * @throws RunnerError `REPORT_REFUSED` when the comparison itself was refused, `NOT_A_COMPARISON` when a part of it is not there.
+ */
+export function comparisonModel(path: string, file: ComparisonFile): ReportModel {
+  try {
+    return modelOf(file);
+  } catch (thrown) {
+    if (thrown instanceof RunnerError) throw thrown;
+    throw notAComparison(path, messageOf(thrown));
+  }
+}
+
+function modelOf({ comparison, sha256, heldAgainstAnchor }: ComparisonFile): ReportModel {
   if (!comparison.valid) {
     throw reportRefused("the comparison", comparison.reasons, "Report each bundle on its own, or mend what is named.");
   }

@@ -37,7 +37,7 @@ export async function makeReport(request: ReportRequest, signal: AbortSignal): P
   requireMatching(subject, anchors);
   switch (subject) {
     case "comparison":
-      return comparisonModel(await readComparison(path, anchors.report));
+      return comparisonModel(path, await readComparison(path, anchors.report));
     case "run": {
       const claim = await claimBundle(path, anchors.report);
       await requireHolding(claim, signal);

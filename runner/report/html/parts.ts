@@ -22,7 +22,7 @@ export function pictureMarkup(picture: Picture): string {
   const label = escapeHtml(`${title}. ${caption}`);
   const figure = (markup: string, name: string): string =>
     markup === "" ? "" : `<figure class="${name}" role="img" aria-label="${label}">${markup}</figure>`;
-  const drawings = narrow === null ? figure(wide, "only") : `${figure(wide, "wide")}${figure(narrow, "narrow")}`;
+  const drawings = `${figure(wide, "wide")}${figure(narrow, "narrow")}`;
   const figures =
     table === null
       ? ""

@@ -19,7 +19,7 @@ ul { margin: .3rem 0; padding-left: 1.2rem; } li { margin: .15rem 0; }
 .note { background: var(--note); border: 1px solid var(--note-line); border-radius: 10px; padding: .7rem 1rem; margin: .8rem 0; }
 .banner { font-weight: 700; margin: 0; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1rem 1.1rem; }
-.big { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 200px), 1fr)); gap: .8rem; margin: 1rem 0; padding: 0; list-style: none; }
+.big { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 150px), 1fr)); gap: .8rem; margin: 1rem 0; padding: 0; list-style: none; }
 .big b { display: block; font-size: 1.7rem; line-height: 1.25; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 .better b { color: var(--better); } .worse b, .invalid b { color: var(--worse); }
 .pictures { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1rem; }

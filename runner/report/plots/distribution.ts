@@ -3,7 +3,7 @@ import { isUnknown } from "../../base/unknown.ts";
 import { FIGURES, type FigureName } from "../figures.ts";
 import type { ReportModel, Side } from "../model.ts";
 import { amount } from "../words.ts";
-import { draw, type Picture, SIDE_COLOUR, WIDTH } from "./draw.ts";
+import { both, draw, type Picture, SIDE_COLOUR } from "./draw.ts";
 
 interface Point {
   readonly side: Side;
@@ -61,20 +61,12 @@ export function distribution({ trials }: ReportModel, figure: FigureName): Pictu
   const points = all.filter(({ side }) => !words.some((word) => word.side === side));
   const top = all.reduce((most, { value }) => Math.max(most, value), 0) || 1;
   const dots = asDots(points, top);
+  const axis = unit === "us" ? "seconds →" : unit === "microUSD" ? "US dollars →" : `${unit} →`;
   return {
     title: `${label.replace(/^./, (letter) => letter.toUpperCase())}, trial by trial`,
     caption: `${dots ? "A dot is one trial" : "A bar counts trials"}; the tick is the median.${missing > 0 ? ` Unknown for ${missing} of ${trials.length} trials, which are not drawn.` : ""}`,
     key: sides.map((side) => ({ label: side, colour: SIDE_COLOUR[side], mark: dots ? "dot" : "box" })),
-    span: "half",
-    wide: paint(
-      points,
-      words,
-      sides,
-      dots,
-      top,
-      unit === "us" ? "seconds →" : unit === "microUSD" ? "US dollars →" : `${unit} →`,
-    ),
-    narrow: null,
+    ...both((width) => paint({ points, words, sides, dots, top, label: axis, width }), "half"),
     table: {
       head: ["condition", "known", "unknown", "least", "median", "greatest"],
       rows: lines.map(({ side, values, unknown }) => {
@@ -102,19 +94,23 @@ function median(sorted: readonly number[]): number {
   return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2;
 }
 
-function paint(
-  points: readonly Point[],
-  words: readonly Words[],
-  sides: readonly Side[],
-  dots: boolean,
-  top: number,
-  label: string,
-): string {
+interface Strips {
+  readonly points: readonly Point[];
+  readonly words: readonly Words[];
+  readonly sides: readonly Side[];
+  readonly dots: boolean;
+  /** End of the axis. */
+  readonly top: number;
+  readonly label: string;
+  readonly width: number;
+}
+
+function paint({ points, words, sides, dots, top, label, width }: Strips): string {
   const fill = ({ side }: Point | Words) => SIDE_COLOUR[side];
   const bins = { x: "value", fy: "side", fill, thresholds: 30 };
   const histogram: Plot.RectYOptions = Plot.binX({ y: "count" }, bins);
   return draw({
-    width: WIDTH.half,
+    width,
     height: 56 + sides.length * 78,
     marginLeft: 78,
     marginRight: 18,

@@ -9,11 +9,11 @@ export interface Picture {
   readonly caption: string;
   /** Colours and marks with their meaning. */
   readonly key: readonly KeyEntry[];
-  /** `full` takes the page's width and is drawn once for wide and once for narrow pages; `half` shares a row. */
+  /** On a wide page `full` takes its whole width and `half` shares a row. */
   readonly span: "full" | "half";
-  /** Markup; `narrow` is null where one drawing serves both. */
+  /** Markup for wide and for narrow pages; empty where there is nothing to draw. */
   readonly wide: string;
-  readonly narrow: string | null;
+  readonly narrow: string;
   /** The figures behind the drawing; null where a table of the page already has them. */
   readonly table: Table | null;
 }
@@ -26,7 +26,7 @@ export interface KeyEntry {
 }
 
 /** Widths in CSS pixels that pictures are drawn for. */
-export const WIDTH = { full: 980, half: 460, narrow: 400 } as const;
+export const WIDTH = { full: 980, half: 460, narrow: 350 } as const;
 
 export const SIDE_COLOUR = { control: "var(--control)", treatment: "var(--treatment)" } as const;
 export const END_COLOUR = {
@@ -45,8 +45,11 @@ export function draw(options: Plot.PlotOptions): string {
 }
 
 /** Draws for wide and narrow pages. */
-export function both(paint: (width: number, narrow: boolean) => string): Pick<Picture, "span" | "wide" | "narrow"> {
-  return { span: "full", wide: paint(WIDTH.full, false), narrow: paint(WIDTH.narrow, true) };
+export function both(
+  paint: (width: number, narrow: boolean) => string,
+  span: Picture["span"] = "full",
+): Pick<Picture, "span" | "wide" | "narrow"> {
+  return { span, wide: paint(WIDTH[span], false), narrow: paint(WIDTH.narrow, true) };
 }
 
 /** A label that a plot has room for; tables carry it whole. */

@@ -40,7 +40,7 @@ function picture(group: readonly Timeline[], repetitions: number): Picture {
     caption: `${words.join(" ")}${problems > 0 ? ` ${problems} marked × went wrong.` : ""}`,
     key: [],
     ...(bars.length === 0
-      ? { span: "full" as const, wide: "", narrow: null }
+      ? { span: "full" as const, wide: "", narrow: "" }
       : both((width, narrow) => paint(bars, sides, width, narrow))),
     table: {
       head: ["condition", "at second", "lasting", "what", "ended"],
