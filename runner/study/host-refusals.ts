@@ -1,3 +1,4 @@
+import { digestJson } from "../base/digest.ts";
 import type { EngineFacts } from "../docker/engine.ts";
 import type { EnvironmentSpec, Task } from "../task/model.ts";
 
@@ -17,5 +18,12 @@ export function hostRefusals(task: Task, facts: EngineFacts): string[] {
       ? [`${where}: memory: ${memoryBytes} bytes are asked for, the engine has ${facts.memoryBytes}`]
       : []),
   ]);
-  return [...new Set(found)];
+  const [first, ...later] = task.steps;
+  const networks = later
+    .filter(({ agent }) => digestJson(agent.network) !== digestJson(first?.agent.network ?? null))
+    .map(
+      ({ name }) =>
+        `steps: ${name}: its agent's network differs from the first step's, and one container has one network`,
+    );
+  return [...new Set([...found, ...networks])];
 }

@@ -4,29 +4,17 @@ import { createCapture } from "../docker/capture.ts";
 import type { Container } from "../docker/container.ts";
 import { createContainer } from "../docker/container.ts";
 import { resolveEnv } from "../task/env.ts";
-import type { FileSets } from "../task/file-sets.ts";
 import type { EnvTemplates, Step } from "../task/model.ts";
 import { collect } from "./collect.ts";
 import { KEEPER, limitsOf, TASK_CAPABILITIES } from "./confinement.ts";
+import type { TrialContext } from "./context.ts";
 import { TrialFailure } from "./failure.ts";
 import { plainPhaseNetwork } from "./phase-network.ts";
-import type { Cause, Outcome, StepRecord } from "./record.ts";
+import type { StepRecord } from "./record.ts";
 import type { TrialSpec } from "./spec.ts";
 import { checkSubmission } from "./submission.ts";
 import { type Graded, type Grading, grade } from "./verify.ts";
-import { type TrialWorld, trialLabels } from "./world.ts";
-
-interface GradingContext {
-  readonly world: TrialWorld;
-  readonly spec: TrialSpec;
-  readonly trialId: string;
-  readonly sets: FileSets;
-  readonly draft: {
-    readonly observations: string[];
-    failure: { readonly outcome: Exclude<Outcome, "scored">; readonly cause: Cause } | null;
-  };
-  readonly signal: AbortSignal;
-}
+import { trialLabels } from "./world.ts";
 
 interface GradingWork {
   readonly container: Container;
@@ -40,7 +28,7 @@ interface GradingWork {
  * Grades a step whose agent is dead and writes the findings into its record: first what the collect hooks add, then the public
  * contract, then the hidden verifier, as often as the trial asks for.
  */
-export async function gradeStep(context: GradingContext, work: GradingWork, record: StepRecord): Promise<void> {
+export async function gradeStep(context: TrialContext, work: GradingWork, record: StepRecord): Promise<void> {
   const { world, spec, trialId, sets, draft, signal } = context;
   const { step, index } = work;
   await using stack = new AsyncStack();
@@ -128,7 +116,7 @@ function differs(first: Graded, second: Graded): Graded["fault"] {
  * what the hooks left, for a shared verifier.
  */
 async function runHooks(
-  context: GradingContext,
+  context: TrialContext,
   work: GradingWork,
   record: StepRecord,
   snapshot: string,
