@@ -172,11 +172,11 @@ function checkOutcome(record: TrialRecord, { context, explainExit }: TrialExpect
         ? []
         : ["its outcome is provider_error, and the trace shows no failure of the provider"];
     case "invalid_condition": {
-      const seen = trace.events.some((event) => event.type === "preflight" && event.ok);
+      const unseen = condition === "treatment" && !trace.events.some((event) => event.type === "preflight" && event.ok);
       return judged.verdict !== "as-expected" ||
         has("condition-violation") ||
         meaning === "condition" ||
-        !seen ||
+        unseen ||
         !trace.complete
         ? []
         : ["its outcome is invalid_condition, and the trace proves the condition"];

@@ -9,6 +9,7 @@ import { parseStrictJson } from "../base/strict-json.ts";
 import { parseInput } from "../base/zod-input.ts";
 import { readAnchoredReport } from "../evidence/anchor.ts";
 import { BUNDLE } from "../evidence/bundle.ts";
+import { hashObjects } from "../evidence/hash-objects.ts";
 import { type LedgerContent, readLedger } from "../evidence/ledger.ts";
 import { collectObjectRefs, type ObjectRef } from "../evidence/object-ref.ts";
 import { listObjects, readableStore } from "../evidence/store.ts";
@@ -45,6 +46,7 @@ export interface BundleReader {
   readonly signal: AbortSignal;
 }
 
+const BYTES_FOR_THREADS = 64 * 1024 * 1024;
 const TOP_LEVEL: readonly string[] = [BUNDLE.report, BUNDLE.plan, BUNDLE.ledger, "objects"];
 
 /**
@@ -168,10 +170,17 @@ async function checkObjects(
   const { digests, strays } = await listObjects(dir);
   for (const stray of strays) refuse(`${stray} is no object of the bundle`);
   for (const digest of digests) if (!refs.has(digest)) refuse(`object ${digest} is referred to by nothing`);
+  const all = [...refs.values()];
+  // Threads cost more than they save on a few small objects.
+  if (all.reduce((sum, { size }) => sum + size, 0) >= BYTES_FOR_THREADS) {
+    const hashed = await hashObjects(dir, all, signal);
+    for (const problem of hashed.problems) refuse(problem);
+    return hashed.bytes;
+  }
   const limit = pLimit(4);
   let bytes = 0;
   await Promise.all(
-    [...refs.values()].map((ref) =>
+    all.map((ref) =>
       limit(async () => {
         signal.throwIfAborted();
         try {
