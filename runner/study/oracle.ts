@@ -31,6 +31,7 @@ import {
   stateDirOf,
 } from "./task-images.ts";
 import { verifierWords } from "./verifier-words.ts";
+import { measureWork, type WorkTime } from "./work-time.ts";
 
 export interface OracleOptions {
   readonly engine: Engine;
@@ -69,6 +70,7 @@ export interface TaskValidation {
     readonly seconds: number;
     readonly record: ObjectRef;
   }[];
+  /** In which the task's digests, images or runs were under way; waiting for other tasks does not count. */
   readonly seconds: number;
 }
 
@@ -101,12 +103,13 @@ export async function validateTasks(options: OracleOptions): Promise<OracleResul
     tasks.map((task) =>
       validateTask({ ...options, signal: joint }, world, {
         task,
-        prepare: () => building(() => prepareTask(options.images, own, engine, task, report, joint)),
-        run: (prepared, digests, agent) => {
+        prepare: (time) =>
+          building(() => time.during(() => prepareTask(options.images, own, engine, task, report, joint))),
+        run: (prepared, digests, agent, time) => {
           const spec = trialSpec(options, task, digests, prepared, agent, ++next);
           return limit(() => {
             joint.throwIfAborted();
-            return runSealed(world, bundle, spec, null, joint);
+            return time.during(() => runSealed(world, bundle, spec, null, joint));
           });
         },
       }),
@@ -179,11 +182,12 @@ function trialSpec(
 
 interface TaskWork {
   readonly task: Task;
-  readonly prepare: () => Promise<PreparedTask>;
+  readonly prepare: (time: WorkTime) => Promise<PreparedTask>;
   readonly run: (
     prepared: PreparedTask,
     digests: TaskDigests,
     agent: AgentPlan,
+    time: WorkTime,
   ) => Promise<{ readonly record: TrialRecord; readonly ref: ObjectRef }>;
 }
 
@@ -195,29 +199,28 @@ interface Validated {
 
 async function validateTask(options: OracleOptions, world: TrialWorld, work: TaskWork): Promise<Validated> {
   const { task } = work;
-  const from = world.clock.micros();
-  const digests = await taskDigests(task);
+  const time = measureWork(world.clock);
+  const digests = await time.during(() => taskDigests(task));
   const warnings =
     task.traps.length === 0 ? [`${task.id} has no traps: nothing shows that a wrong submission fails`] : [];
   const base = { task: task.id, warnings, digests, key: null, runs: [] };
-  const seconds = (): number => (world.clock.micros() - from) / 1e6;
   const problems = [
     ...refusals(task, "oracle").map(({ subject, message }) => `${subject}: ${message}`),
     ...hostRefusals(task, options.engine.facts),
   ];
   if (problems.length > 0) {
     options.report(`${task.id}: refused: ${problems.join("; ")}`);
-    return { validation: { ...base, state: "refused", problems, seconds: seconds() }, parts: null };
+    return { validation: { ...base, state: "refused", problems, seconds: time.seconds() }, parts: null };
   }
   let prepared: PreparedTask;
   try {
-    prepared = await work.prepare();
+    prepared = await work.prepare(time);
   } catch (thrown) {
     options.signal.throwIfAborted();
     options.report(`${task.id}: failed: ${messageOf(thrown)}`);
     const hint = thrown instanceof RunnerError && thrown.hint !== undefined ? ` ${thrown.hint}` : "";
     const problem = `infra_error: ${messageOf(thrown)}${hint}`;
-    return { validation: { ...base, state: "failed", problems: [problem], seconds: seconds() }, parts: null };
+    return { validation: { ...base, state: "failed", problems: [problem], seconds: time.seconds() }, parts: null };
   }
   const players: { role: OracleRun["role"]; trap: Trap | null; agent: AgentPlan }[] = [
     ...Array.from({ length: options.repeat }, () => ({
@@ -230,7 +233,7 @@ async function validateTask(options: OracleOptions, world: TrialWorld, work: Tas
   ];
   const sealed = await allOrAbort(options.signal, () =>
     players.map(async (player) => {
-      const done = await work.run(prepared, digests, player.agent);
+      const done = await work.run(prepared, digests, player.agent, time);
       return { ...player, ...done, words: await verifierWords(world.store, done.record) };
     }),
   );
@@ -251,7 +254,7 @@ async function validateTask(options: OracleOptions, world: TrialWorld, work: Tas
       seconds: (record.elapsed.total ?? 0) / 1e6,
       record: ref,
     })),
-    seconds: seconds(),
+    seconds: time.seconds(),
   };
   const summary =
     found.length === 0 ? `valid: oracle 1, nop 0, ${task.traps.length} traps 0` : `invalid: ${found.join("; ")}`;
