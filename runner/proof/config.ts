@@ -36,15 +36,26 @@ export type Config = Readonly<Partial<Record<Role, Endpoint>>>;
 
 /** Members of the request that a config may not set. */
 const OWN = ["model", "messages", "stream", "stream_options", "n", "tools"];
+/** Names under which keys are put, without case, hyphens and underscores. */
 const SECRET_NAMES = new Set([
-  "api_key",
+  "accesskey",
+  "accesstoken",
   "apikey",
+  "apitoken",
   "authorization",
-  "password",
-  "secret",
-  "access_token",
-  "token",
+  "authtoken",
+  "bearer",
+  "bearertoken",
+  "clientsecret",
+  "defaultheaders",
+  "extraheaders",
   "headers",
+  "password",
+  "proxyauthorization",
+  "secret",
+  "secretkey",
+  "token",
+  "xapikey",
 ]);
 
 const prices = z.strictObject({
@@ -141,7 +152,8 @@ function refuseSecrets(value: unknown, source: string, path: readonly string[]):
   if (!isObject(value)) return;
   for (const [key, member] of Object.entries(value)) {
     const place = [...path, key];
-    if (SECRET_NAMES.has(key.toLowerCase())) throw secret(source, place, "keys and headers do not belong in a config");
+    if (SECRET_NAMES.has(key.toLowerCase().replaceAll(/[-_]/g, "")))
+      throw secret(source, place, "keys and headers do not belong in a config");
     if (key === "api_key_env" && (typeof member !== "string" || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(member))) {
       throw secret(
         source,
@@ -151,6 +163,10 @@ function refuseSecrets(value: unknown, source: string, path: readonly string[]):
     }
     if (key === "base_url" && typeof member === "string" && hidesSecret(member)) {
       throw secret(source, place, "expected a URL without credentials, query and fragment (not repeated here)");
+    }
+    // What is no URL at all may be a key in the wrong place.
+    if (key === "base_url" && typeof member === "string" && !URL.canParse(member)) {
+      throw secret(source, place, "expected an absolute URL, got something else (not repeated here)");
     }
     refuseSecrets(member, source, place);
   }
@@ -162,12 +178,16 @@ function secret(source: string, place: readonly string[], problem: string): Runn
   });
 }
 
+/** Asked of the parsed URL too: it finds a user also behind one, three or backward slashes. */
 function hidesSecret(text: string): boolean {
-  return /[?#]/.test(text) || /^[^/]*\/\/[^/]*@/.test(text);
+  if (/[?#]/.test(text) || /^[^/]*\/\/[^/]*@/.test(text)) return true;
+  if (!URL.canParse(text)) return false;
+  const { username, password } = new URL(text);
+  return username !== "" || password !== "";
 }
 
 function urlProblem(text: string): string | null {
-  if (!URL.canParse(text)) return "expected an absolute URL";
+  if (!URL.canParse(text)) return null;
   const url = new URL(text);
   if (url.protocol !== "http:" && url.protocol !== "https:") return "expected an http or https URL";
   return url.pathname === "/" ? "expected a URL that ends in /v1 or in the full path /chat/completions" : null;

@@ -287,6 +287,20 @@ describe("the config", () => {
       { base_url: "https://host/v1?key=sk-live" },
       "CONFIG_SECRET: config.json: verifier.base_url: expected a URL without credentials, query and fragment (not repeated here)",
     ],
+    ...["http:///user:pw@host/v1", "http:user:pw@host/v1", "http:\\\\user:pw@host/v1", "https:/user@host/v1"].map(
+      (base_url): [object, string] => [
+        { base_url },
+        "CONFIG_SECRET: config.json: verifier.base_url: expected a URL without credentials, query and fragment (not repeated here)",
+      ],
+    ),
+    ...["x-api-key", "X_Api_Key", "client_secret", "extra_headers", "bearer_token"].map((name): [object, string] => [
+      { generation: { nested: { [name]: "sk-live-abcdef" } } },
+      `CONFIG_SECRET: config.json: verifier.generation.nested.${name}: keys and headers do not belong in a config`,
+    ]),
+    [
+      { base_url: "sk-live-abcdef" },
+      "CONFIG_SECRET: config.json: verifier.base_url: expected an absolute URL, got something else (not repeated here)",
+    ],
     [
       { base_url: "ftp://host/v1" },
       'INPUT_INVALID: config.json: verifier.base_url: expected an http or https URL, got "ftp://host/v1"',
