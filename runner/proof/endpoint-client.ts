@@ -32,6 +32,8 @@ export interface EndpointClientOptions {
 
 /** Statuses that may go away by themselves. */
 const TRANSIENT = new Set([408, 425, 429, 500, 502, 503, 504]);
+/** Statuses that a first call gets at a wrong address, or without leave to be there. */
+const WRONG_PLACE = new Set([403, 404, 405, 407]);
 const OVERLOADED = new Set([429, 503]);
 const LONGEST_WAIT_MS = 20_000;
 
@@ -39,8 +41,8 @@ const LONGEST_WAIT_MS = 20_000;
  * A client for one endpoint over pooled keep-alive connections. Only transient transport failures are repeated, `max_retries` times, after
  * jittered waits. 429 and 503 say that there is too much traffic, so they first shrink the number of calls in flight, and the repetitions
  * they cause are not counted until the endpoint's `rate_limit_patience_s` is over.
- * What no repetition can mend stops the run instead of being scored: a refused key (401), no credit (402), 403 or 404 from an endpoint that
- * has answered nothing yet, a server that cannot be reached, and an endpoint that takes no call at all for as long as the patience lasts.
+ * What no repetition can mend stops the run instead of being scored: a refused key (401), no credit (402), a redirect, 403, 404, 405 or 407
+ * from an endpoint that has answered nothing yet, a server that cannot be reached, and an endpoint that takes no call at all for as long as the patience lasts.
  */
 export function makeEndpointClient(options: EndpointClientOptions): EndpointClient {
   const { endpoint, limiter, role } = options;
@@ -145,7 +147,7 @@ function refuseHopeless(result: Attempt, lastGood: number, role: Role, url: URL)
   const hopeless =
     result.status === 401 ||
     result.status === 402 ||
-    ((result.status === 403 || result.status === 404) && !everAnswered);
+    (!everAnswered && (WRONG_PLACE.has(result.status) || (result.status >= 300 && result.status < 400)));
   if (!hopeless) return;
   throw new RunnerError(
     "environment",

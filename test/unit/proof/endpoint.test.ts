@@ -92,7 +92,7 @@ describe("a scripted endpoint", () => {
     ["resets every connection", { broken: "reset" }, "network_error", 3],
     ["cuts every body", { broken: "truncated" }, "network_error", 3],
     ["refuses the request", { status: 400, body: "ERROR BODY" }, "HTTP_400", 1],
-    ["redirects", { status: 307, headers: { location: "http://127.0.0.1:9/" } }, "HTTP_307", 1],
+    ["finds the request too large", { status: 413, body: "ERROR BODY" }, "HTTP_413", 1],
     ["sends no JSON", { raw: "ERROR BODY" }, "invalid_chat_response", 1],
     [
       "sends an error object with status 200",
@@ -169,7 +169,7 @@ describe("a scripted endpoint", () => {
     expect(records.map(trialOf)).toEqual([{ error: "HTTP_429", valid: false, attempts: 1 }]);
   });
 
-  it.each([401, 402, 403, 404])(
+  it.each([301, 308, 401, 402, 403, 404, 405, 407])(
     "that answers %i to the first call stops the run: no score is made of a wrong key",
     async (status) => {
       const { result, files } = await judged(() => ({ status, body: `ERROR BODY for ${KEY}` }), 2);
