@@ -12,14 +12,16 @@ export interface ProofTableRow {
   readonly valid_judgments: number;
   readonly acceptances: number;
   readonly rejections: number;
-  /** The step that each judgment names; `invalid` where it cannot be read. */
+  /** A JSON list of the step that each judgment names; null where it cannot be read. */
   readonly judgments: string;
+  /** A JSON list of the score of each grade; null for an invalid or missing one. */
   readonly meta_scores: string;
 }
 
 /** The records of a run in the order of their keys. */
 export function proofRows(judged: Iterable<Judged>): ProofTableRow[] {
-  const list = (values: readonly (number | null)[]): string => values.map((value) => value ?? "invalid").join(" ");
+  // In brackets, because a spreadsheet takes "-1 0" for a formula.
+  const list = (values: readonly (number | null)[]): string => JSON.stringify(values);
   return [...judged]
     .sort((a, b) => (a.record_key < b.record_key ? -1 : 1))
     .map((proof) => ({

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { canonicalText } from "../../../runner/base/canonical-json.ts";
 import { type Digest, digestBytes } from "../../../runner/base/digest.ts";
 import { toCsv } from "../../../runner/proof/export-tables.ts";
+import { proofRows } from "../../../runner/proof/proof-rows.ts";
 import { verifyProofBundle } from "../../../runner/proof/verify-bundle.ts";
 import { type CaseResult, type ProofCase, proofCase } from "./support/proof-case.ts";
 
@@ -279,6 +280,18 @@ describe("the exports", () => {
     const rows = sheets.get("xl/worksheets/sheet2.xml")?.match(/<row /g) ?? [];
     expect(rows).toHaveLength(scores.length + 1);
     expect(sheets.get("xl/worksheets/sheet2.xml")).toContain(`<v>${scores[0].value}</v>`);
+  });
+
+  it("write lists of judgments that no spreadsheet takes for a formula or marks as text", () => {
+    const shared = { record_key: "000000_000", problem_id: "p", domain: "qe" as const, failed: false, firstError: -1 };
+    const rows = proofRows([{ ...shared, correct: true, judgments: [-1, 0, null], meta: [1, 0.75, null] }]);
+    expect(toCsv(rows)).toBe(
+      [
+        "record_key,problem_id,domain,generation_failed,human_correct,human_first_error_step,valid_judgments,acceptances,rejections,judgments,meta_scores",
+        '000000_000,p,qe,false,true,-1,2,1,1,"[-1,0,null]","[1,0.75,null]"',
+        "",
+      ].join("\r\n"),
+    );
   });
 
   it("quote what needs quotes and make no formula of a text", () => {
