@@ -24,6 +24,12 @@ export function buildRequest(task: Task, options: ProofOptions, world: RequestWo
     if (value === undefined) throw usage(`expected --${name}`, "Give the file, or try the command with --demo.");
     return path(value);
   };
+  if (options.resume === true && options.output === undefined) {
+    throw usage(
+      "expected --output beside --resume",
+      "Name the folder of the run to go on with: without --output every run has a new folder.",
+    );
+  }
   const repeats = demo ? 4 : task === "prover" ? DEFAULTS.proverRepeats : DEFAULTS.verifierRepeats;
   const stamp = world.now.replaceAll(/[-:]|\.[0-9]+/g, "");
   return {

@@ -6,6 +6,19 @@ import { FILES } from "./request.ts";
 
 /** Everything that is wrong with the files of a bundle: listed ones that differ, and ones that nobody listed. */
 export async function fileProblems(dir: string, report: ProofReport): Promise<string[]> {
+  const problems = await listedFileProblems(dir, report);
+  const listed = new Set(report.files.map(({ path }) => path));
+  const present = await readdir(dir, { recursive: true, withFileTypes: true });
+  for (const entry of present) {
+    const path = join(entry.parentPath, entry.name).slice(dir.length + 1);
+    const known = path === FILES.report || path.split("/")[0] === "objects" || listed.has(path);
+    if (!entry.isDirectory() && !known) problems.push(`${path}: is in the bundle and not in the report`);
+  }
+  return problems;
+}
+
+/** Everything that is wrong with the files that a report lists. */
+export async function listedFileProblems(dir: string, report: Pick<ProofReport, "files">): Promise<string[]> {
   const problems: string[] = [];
   const listed = new Set<string>();
   for (const { path, digest, size } of report.files) {
@@ -15,12 +28,6 @@ export async function fileProblems(dir: string, report: ProofReport): Promise<st
       listed.add(path);
       problems.push(...(await oneFile(dir, path, digest, size)));
     }
-  }
-  const present = await readdir(dir, { recursive: true, withFileTypes: true });
-  for (const entry of present) {
-    const path = join(entry.parentPath, entry.name).slice(dir.length + 1);
-    const known = path === FILES.report || path.split("/")[0] === "objects" || listed.has(path);
-    if (!entry.isDirectory() && !known) problems.push(`${path}: is in the bundle and not in the report`);
   }
   return problems;
 }

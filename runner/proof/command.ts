@@ -68,7 +68,7 @@ export async function runProofCommand(
 }
 
 function report(run: PreparedRun, result: RunResult, json: boolean, io: ProofIo): void {
-  const { output, exports, task } = run.request;
+  const { output, task } = run.request;
   const anchor: Digest = result.sealed.anchor;
   if (json) {
     const { summary, calls, made, found } = result;
@@ -86,7 +86,7 @@ function report(run: PreparedRun, result: RunResult, json: boolean, io: ProofIo)
   } else {
     io.out(headline(run, result));
   }
-  if (exports.length > 0) io.say(`Results: ${output}/${FILES.exports} (${exports.join(", ")})`);
+  if (result.forms.length > 0) io.say(`Results: ${output}/${FILES.exports} (${result.forms.join(", ")})`);
   if (json) for (const line of anchorLines(output, anchor)) io.say(line);
   else io.out(`${anchorLines(output, anchor).join("\n")}\n`);
 }

@@ -22,6 +22,21 @@ export interface ExportInput {
   readonly cautions: readonly string[];
 }
 
+/** For each form, a file that it always has. */
+const SIGNS: Readonly<Record<ExportForm, string>> = {
+  json: "scores.json",
+  jsonl: "scores.jsonl",
+  csv: "scores.csv",
+  xlsx: "results.xlsx",
+  markdown: "report.md",
+  html: "report.html",
+};
+
+/** Those of the forms that are among the files of a bundle. */
+export function formsAmong(paths: readonly string[], forms: readonly ExportForm[]): ExportForm[] {
+  return forms.filter((form) => paths.includes(`${FILES.exports}/${SIGNS[form]}`));
+}
+
 type Maker = (input: ExportInput) => Promise<Readonly<Record<string, string | Uint8Array>>>;
 
 /** Files of each form; names are relative to the exports folder. */

@@ -6,7 +6,7 @@ export interface Redactor {
 }
 
 /** Shorter values (`EMPTY`, `none`) are what local servers take instead of a key; cutting them would cut ordinary words. */
-const SHORTEST_SECRET = 8;
+export const SHORTEST_SECRET = 8;
 const MARK = "[redacted]";
 
 /** A redactor for the given secrets. */

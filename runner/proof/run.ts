@@ -1,26 +1,25 @@
-import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { digestFile } from "../base/digest.ts";
 import { writeDurably } from "../base/durable.ts";
 import { AsyncStack } from "../base/stack.ts";
 import { type Ledger, openLedger } from "../evidence/ledger.ts";
-import { type ObjectStore, openStore, readableStore } from "../evidence/store.ts";
+import { type ObjectStore, openStore } from "../evidence/store.ts";
 import { type CallLog, openCallLog } from "./call-log.ts";
 import { checkpointed } from "./checkpoint.ts";
 import { readKeys } from "./config.ts";
 import { graceAfterAbort, interrupted } from "./interruption.ts";
 import { type Judged, judgedOf } from "./judged.ts";
+import { refuseKeysInInputs } from "./key-check.ts";
 import { pretty, readRecord, takeOutputFolder } from "./output-folder.ts";
 import { type Progress, startProgress } from "./progress.ts";
 import type { EvaluatorSource } from "./project.ts";
 import type { Unit } from "./protocol.ts";
-import { writeCassette } from "./record-cassette.ts";
 import { makeRedactor } from "./redact.ts";
-import { FILES, type PreparedRun, recordPath } from "./request.ts";
-import { type RunSummary, summaryOf, writeResults, writeSummary } from "./results.ts";
+import { type ExportForm, FILES, type PreparedRun, recordPath } from "./request.ts";
+import { type RunSummary, writeResults, writeSummary } from "./results.ts";
 import { schedule } from "./schedule.ts";
 import { type Sealed, sealRun } from "./seal.ts";
+import { callsOf, readSealedRun, recordIfAsked } from "./sealed-run.ts";
 import { makeTally, type RoleTally, type Tally } from "./tally.ts";
 import type { ProofRecord, Role } from "./terms.ts";
 import { type Abortable, liveTransport } from "./transport.ts";
@@ -47,6 +46,8 @@ export interface RunResult {
   readonly summary: RunSummary;
   readonly calls: Partial<Record<Role, RoleTally>>;
   readonly sealed: Sealed;
+  /** Forms of the exports that are there, of those that were asked for. */
+  readonly forms: readonly ExportForm[];
   /** Calls made by this process, and calls whose replies were there from before. */
   readonly made: number;
   readonly found: number;
@@ -78,8 +79,9 @@ export async function executeRun(run: PreparedRun, world: RunWorld): Promise<Run
   const stack = new AsyncStack();
   try {
     if (run.cassette !== null) stack.use(run.cassette);
+    await refuseKeysInInputs(run, keys);
     stack.use(await takeOutputFolder(run));
-    const before = await readSealedRun(run);
+    const before = await readSealedRun(run, world.say);
     if (before !== null) return before;
     const store = await openStore(output);
     const log = stack.use(await openCallLog(join(output, FILES.calls)));
@@ -115,28 +117,6 @@ export async function executeRun(run: PreparedRun, world: RunWorld): Promise<Run
   }
 }
 
-/** A run that has its report already is given back as it is: writing it again would make another anchor of the same results. */
-async function readSealedRun(run: PreparedRun): Promise<RunResult | null> {
-  const { output } = run.request;
-  const path = join(output, FILES.report);
-  if (!existsSync(path)) return null;
-  const tally = makeTally(run.config, run.cassette !== null);
-  const judged: Judged[] = [];
-  let found = 0;
-  for (const { key } of run.units) {
-    const record = await readRecord(run, key);
-    if (record === null) return null;
-    judged.push(judgedOf(record));
-    tally.addRecord(record);
-    found += callsOf(record);
-  }
-  // A process that was killed right after it wrote the report may have left the log.
-  await rm(join(output, FILES.calls), { force: true });
-  await recordIfAsked(run);
-  const sealed = { anchor: await digestFile(path), path };
-  return { summary: summaryOf(run, judged), calls: tally.result(), sealed, made: 0, found, inferenceSeconds: 0 };
-}
-
 /** Reads the records that are there and gives the units that have none. */
 async function readSealed(open: OpenRun): Promise<Unit[]> {
   const pending: Unit[] = [];
@@ -151,11 +131,6 @@ async function readSealed(open: OpenRun): Promise<Unit[]> {
     open.count.found += callsOf(record);
   }
   return pending;
-}
-
-function callsOf(record: ProofRecord): number {
-  const graded = record.verifier_trials.filter((trial) => trial.meta !== undefined && trial.meta.response !== null);
-  return (record.policy_response === undefined ? 0 : 1) + record.verifier_trials.length + graded.length;
 }
 
 async function makeRecords(open: OpenRun, pending: readonly Unit[]): Promise<void> {
@@ -241,10 +216,5 @@ async function complete(open: OpenRun, stack: AsyncStack): Promise<RunResult> {
   await stack.disposeAsync();
   await rm(join(run.request.output, FILES.calls), { force: true });
   await recordIfAsked(run);
-  return { summary, calls, sealed, ...count };
-}
-
-async function recordIfAsked(run: PreparedRun): Promise<void> {
-  const { output, record } = run.request;
-  if (record !== null) await writeCassette(record, run, readableStore(output));
+  return { summary, calls, sealed, forms: run.request.exports, ...count };
 }

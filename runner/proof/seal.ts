@@ -12,6 +12,7 @@ import { cautions } from "./cautions.ts";
 import { writeExports } from "./exports.ts";
 import type { Judged } from "./judged.ts";
 import type { EvaluatorSource } from "./project.ts";
+import { SHORTEST_SECRET } from "./redact.ts";
 import { FILES, type PreparedRun } from "./request.ts";
 import type { RunSummary } from "./results.ts";
 import type { RoleTally } from "./tally.ts";
@@ -114,7 +115,7 @@ function hostFacts(): Record<string, string | number> {
 
 /** Replies are cleaned before they are kept; this look at the finished files is what makes it certain. */
 async function refuseSecrets(path: string, secrets: readonly string[]): Promise<void> {
-  const needles = secrets.filter((secret) => secret.length >= 8).map((secret) => Buffer.from(secret));
+  const needles = secrets.filter((secret) => secret.length >= SHORTEST_SECRET).map((secret) => Buffer.from(secret));
   if (needles.length === 0) return;
   const longest = Math.max(...needles.map((needle) => needle.length));
   let tail = Buffer.alloc(0);

@@ -220,6 +220,7 @@ describe("a dry run and bad inputs", () => {
       [{ demo: true }, "USAGE"],
       [{ useReferenceSolution: true, noUseReferenceSolution: true }, "USAGE"],
       [{ data: undefined }, "USAGE"],
+      [{ resume: true, output: undefined }, "USAGE"],
     ];
     for (const [options, code] of cases)
       expect((await one.run(options)).error?.code, JSON.stringify(options)).toBe(code);
@@ -237,6 +238,30 @@ describe("a dry run and bad inputs", () => {
     );
     expect(await one.files()).toEqual(new Map());
   });
+});
+
+describe("a key in what a run would keep", () => {
+  const KEY = "sk-live-0123456789";
+  const env = { THE_KEY: KEY };
+
+  it.each(["data", "config", "prompt"] as const)(
+    "is refused in the %s before anything is written or asked",
+    async (place) => {
+      await using endpoint = await scriptedEndpoint(answer);
+      const { verifier } = configOf(endpoint.url);
+      const generation = place === "config" ? { user: `u-${KEY}` } : {};
+      const config = { verifier: { ...verifier, api_key_env: "THE_KEY", generation } };
+      const rows = proofs(2).map((row) => ({ ...row, remark: place === "data" ? KEY : "" }));
+      await using one = await proofCase("verifier", rows, config);
+      await writeFile(one.path("p.md"), `{problem}{solution}${place === "prompt" ? KEY : ""}`);
+      const { error } = await one.run({ verifierPrompt: "p.md" }, { env });
+      const named = { data: "data.jsonl", config: "config.json", prompt: "p.md" }[place];
+      expect(error?.code).toBe("SECRET_IN_INPUT");
+      expect(error?.message).toBe(`${one.path(named)} contains the value of an API key of this run`);
+      expect(endpoint.asked).toEqual([]);
+      expect(await one.files()).toEqual(new Map());
+    },
+  );
 });
 
 describe("resuming", () => {
@@ -297,6 +322,28 @@ describe("resuming", () => {
     expect(await one.files()).toEqual(files);
   });
 
+  it("of a complete run refuses files that are not the sealed ones, and shows no score of them", async () => {
+    await using endpoint = await scriptedEndpoint(answer);
+    await using one = await proofCase("verifier", proofs(2), configOf(endpoint.url));
+    await one.run();
+    const name = "records/000000_000.json";
+    const path = one.path(`out/${name}`);
+    await writeFile(path, (await readFile(path, "utf8")).replace('"sample_index": 0', '"sample_index": 1'));
+    const { error, out } = await one.run({ resume: true });
+    expect(error?.code).toBe("SEALED_CHANGED");
+    expect(error?.message).toContain(name);
+    expect(out).toBe("");
+  });
+
+  it("of a complete run keeps its exports and says which were not made", async () => {
+    await using endpoint = await scriptedEndpoint(answer);
+    await using one = await proofCase("verifier", proofs(2), configOf(endpoint.url));
+    await one.run({ export: ["json"] });
+    const { said } = await one.run({ resume: true, export: ["json", "html"] });
+    expect(said).toContain("The run is sealed, so its exports stay as they are: html is not among them.");
+    expect(said).toContain("/exports (json)\n");
+  });
+
   it("is refused when anything that matters has changed, and names it", async () => {
     await using endpoint = await scriptedEndpoint(answer);
     await using one = await proofCase("prover", problems(4), configOf(endpoint.url));
@@ -349,6 +396,8 @@ describe("resuming", () => {
     expect((await one.run({ resume: true })).error?.code).toBe("RECORDS_FOREIGN");
     await rm(one.path("out/records/000009_000.json"));
     await writeFile(one.path("out/records/000000_000.json"), '{"run_id":"x"}');
+    expect((await one.run({ resume: true })).error?.code).toBe("SEALED_CHANGED");
+    await rm(one.path("out/report.json"));
     expect((await one.run({ resume: true })).error?.code).toBe("RECORD_FOREIGN");
     expect((await one.run({ output: "." })).error?.code).toBe("OUTPUT_NOT_EMPTY");
   });
