@@ -40,7 +40,7 @@ export interface ConnectOptions extends Abortable {
 
 const OLDEST = "1.41";
 const NEWEST = "1.44";
-const ANSWER_WITHIN_MS = 10_000;
+const ANSWER_WITHIN_MS = 30_000;
 
 /**
  * Connects to the engine that the environment names and reads its facts.
