@@ -12,6 +12,14 @@ export const run: Run<typeof OPTIONS.tasksNew> = async ({ dataset, harbor, json 
   io.out(
     json ? `${JSON.stringify({ name, files })}\n` : files.map((file) => `wrote ${relative(io.cwd, file)}\n`).join(""),
   );
-  io.say(`Next: edit these files, then \`runner tasks check ${name}\` and \`runner oracle --tasks ${name}\`.`);
+  const where = dataset === undefined ? "" : ` --dataset ${shellWord(dataset)}`;
+  io.say(
+    `Next: edit these files, then \`runner tasks check ${name}${where}\` and \`runner oracle --tasks ${name}${where}\`.`,
+  );
   return 0;
 };
+
+/** The text as one word for a shell, quoted only where it must be. */
+function shellWord(text: string): string {
+  return /^[\w./@%+=:,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
