@@ -52,6 +52,9 @@ export async function runProofCommand(
   }
   if (run.modelSource === "scripted")
     io.say("The replies are scripted: no model is called, and no score is any model's achievement.");
+  if (options.output === undefined) {
+    io.say(`Output: ${request.output}; to go on after an interruption, give it with --output and --resume.`);
+  }
   const result = await executeRun(run, {
     env: io.env,
     signal: io.signal,

@@ -322,6 +322,18 @@ describe("resuming", () => {
     expect(await one.files()).toEqual(files);
   });
 
+  it("can be asked for after any end of a run without --output, because its folder is named before the first call", async () => {
+    await using endpoint = await scriptedEndpoint(() => ({ status: 401 }));
+    await using one = await proofCase("verifier", proofs(2), configOf(endpoint.url));
+    const { said, error } = await one.run({ output: undefined });
+    expect(error?.code).toBe("ENDPOINT_REFUSES");
+    const output = /^Output: (.+); to go on after an interruption, give it with --output and --resume\.$/m.exec(
+      said,
+    )?.[1];
+    expect(output?.startsWith(one.path("runs/verifier-"))).toBe(true);
+    expect((await one.run({ output, resume: true })).error?.code).toBe("ENDPOINT_REFUSES");
+  });
+
   it("of a complete run refuses files that are not the sealed ones, and shows no score of them", async () => {
     await using endpoint = await scriptedEndpoint(answer);
     await using one = await proofCase("verifier", proofs(2), configOf(endpoint.url));
