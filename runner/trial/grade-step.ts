@@ -8,6 +8,7 @@ import type { EnvTemplates, Step } from "../task/model.ts";
 import { collect } from "./collect.ts";
 import { KEEPER, limitsOf, TASK_CAPABILITIES } from "./confinement.ts";
 import type { TrialContext } from "./context.ts";
+import { decisiveFiles } from "./decisive.ts";
 import { TrialFailure } from "./failure.ts";
 import { plainPhaseNetwork } from "./phase-network.ts";
 import type { StepRecord } from "./record.ts";
@@ -79,7 +80,11 @@ export async function gradeStep(context: TrialContext, work: GradingWork, record
   record.rewards = graded.rewards;
   record.failedCheck = graded.failedCheck;
   let fault = graded.fault;
-  if (fault === null && spec.gradings === 2) fault = differs(graded, await grade(world, grading, signal));
+  if (fault === null && spec.gradings === 2) {
+    const again = await grade(world, grading, signal);
+    record.regraded = again.verifier;
+    fault = differs(graded, again);
+  }
   if (fault !== null) {
     record.cause = fault.cause;
     record.rewards = null;
@@ -95,18 +100,13 @@ async function clearGround(container: Container, signal: AbortSignal): Promise<v
 
 /** Grading the same artifacts twice must give the same files, byte for byte. */
 function differs(first: Graded, second: Graded): Graded["fault"] {
-  const files = (graded: Graded): string =>
-    graded.verifier.files
-      .filter(({ path }) => /\/(reward\.(json|txt)|verdict\.json)$/.test(path))
-      .map(({ path, content }) => `${path} ${content.digest}`)
-      .sort()
-      .join("\n");
-  if (files(first) === files(second)) return null;
+  const [once, twice] = [decisiveFiles(first.verifier), decisiveFiles(second.verifier)];
+  if (once === twice) return null;
   return {
     outcome: "verifier_error",
     cause: {
       code: "GRADING_DIFFERS",
-      detail: `grading the same artifacts twice gave ${files(first) || "no files"} and then ${files(second) || "no files"}`,
+      detail: `grading the same artifacts twice gave ${once || "no files"} and then ${twice || "no files"}`,
     },
   };
 }

@@ -57,6 +57,20 @@ const artifactSchema = z.strictObject({
   linkTarget: z.string().nullable(),
 });
 
+const refusedSchema = z.array(z.strictObject({ path: z.string(), reason: z.string() }));
+
+const verifierSchema = z.strictObject({
+  mode: z.enum(["separate", "shared-filesystem"]),
+  image: digestSchema,
+  endedBy: z.enum(["self", "timeout", "container-died"]),
+  exitCode: z.int().nullable(),
+  stdout: captureSchema,
+  stderr: captureSchema,
+  files: z.array(z.strictObject({ path: z.string(), content: objectRefSchema })),
+  /** What lay in its log folder and was not read, links among it; left out when there is none. */
+  refused: refusedSchema.optional(),
+});
+
 const stepSchema = z.strictObject({
   name: z.string(),
   agentEnd: z
@@ -69,23 +83,15 @@ const stepSchema = z.strictObject({
   agentOutput: z.strictObject({ stdout: captureSchema, stderr: captureSchema }).nullable(),
   artifacts: z.array(artifactSchema),
   /** What collection left behind, and why: absent sources, links that leave, devices, FIFOs, limits. */
-  refused: z.array(z.strictObject({ path: z.string(), reason: z.string() })),
+  refused: refusedSchema,
   /** Files that were in the verifier's log folder before the verifier existed: kept as evidence, never graded. */
   planted: z.array(z.strictObject({ path: z.string(), content: objectRefSchema.nullable() })),
   submission: known(
     z.strictObject({ status: z.enum(["valid", "invalid", "absent", "undeclared"]), places: z.array(z.string()) }),
   ),
-  verifier: z
-    .strictObject({
-      mode: z.enum(["separate", "shared-filesystem"]),
-      image: digestSchema,
-      endedBy: z.enum(["self", "timeout", "container-died"]),
-      exitCode: z.int().nullable(),
-      stdout: captureSchema,
-      stderr: captureSchema,
-      files: z.array(z.strictObject({ path: z.string(), content: objectRefSchema })),
-    })
-    .nullable(),
+  verifier: verifierSchema.nullable(),
+  /** What the same verifier left when it graded the same artifacts again; left out when it was asked once. */
+  regraded: verifierSchema.optional(),
   rewards: z.record(z.string(), z.number()).nullable(),
   /** The first check of the verdict that failed, where the verifier wrote a verdict. */
   failedCheck: z.string().nullable(),
@@ -125,6 +131,7 @@ export const trialRecordSchema = z.strictObject({
 
 export type TrialRecord = z.infer<typeof trialRecordSchema>;
 export type StepRecord = z.infer<typeof stepSchema>;
+export type VerifierRecord = z.infer<typeof verifierSchema>;
 export type ArtifactRecord = z.infer<typeof artifactSchema>;
 export type CaptureRecord = z.infer<typeof captureSchema>;
 export type { Digest, ObjectRef };

@@ -2,6 +2,7 @@ import type { ObjectStore } from "../evidence/store.ts";
 import { MAX_REWARD_BYTES, readReward } from "../task/reward.ts";
 import { combineSteps } from "../task/step-rewards.ts";
 import { MAX_VERDICT_BYTES, readVerdict } from "../task/verdict.ts";
+import { decisiveFiles, unreadDecisive } from "./decisive.ts";
 import type { StepRecord, TrialRecord } from "./record.ts";
 
 /** How a trial's reward comes from its steps' rewards, as the plan binds it. */
@@ -12,7 +13,7 @@ export interface RewardRule {
   readonly steps: number;
 }
 
-/** Only a second grading tells that two gradings differ; the record keeps the first one's files. */
+/** What a second grading tells; the record keeps the files of both. */
 const NOT_REPEATABLE = "GRADING_DIFFERS";
 
 /**
@@ -77,19 +78,27 @@ async function rederiveStep(store: Pick<ObjectStore, "readAll">, step: StepRecor
   const files = { json: await read("reward.json", MAX_REWARD_BYTES), txt: await read("reward.txt", MAX_REWARD_BYTES) };
   const reading = readReward(files, key);
   const verdict = readVerdict(await read("verdict.json", MAX_VERDICT_BYTES));
+  const unread = unreadDecisive(verifier.refused);
   const fault =
     verifier.endedBy !== "self"
       ? `its verifier ended by ${verifier.endedBy}`
-      : reading.state === "fault"
-        ? reading.detail
-        : verdict.state === "invalid"
-          ? verdict.detail
-          : null;
+      : unread !== undefined
+        ? `${unread.path} was refused`
+        : reading.state === "fault"
+          ? reading.detail
+          : verdict.state === "invalid"
+            ? verdict.detail
+            : null;
   if (fault !== null || reading.state === "fault") {
     if (rewards !== null) reasons.push(`${place}: it is graded although ${fault}`);
     if (cause === null) reasons.push(`${place}: it has no cause although ${fault}`);
     return reasons;
   }
+  const repeats = step.regraded === undefined || decisiveFiles(step.regraded) === decisiveFiles(verifier);
+  if (repeats === (cause?.code === NOT_REPEATABLE))
+    reasons.push(
+      `${place}: grading it again gave ${repeats ? "no other" : "other"} files, and its cause is ${cause?.code ?? "none"}`,
+    );
   if (cause !== null) {
     if (cause.code !== NOT_REPEATABLE)
       reasons.push(`${place}: it failed with ${cause.code} although its verifier's files are whole`);

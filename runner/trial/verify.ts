@@ -12,12 +12,13 @@ import { MAX_VERDICT_BYTES, readVerdict } from "../task/verdict.ts";
 import { artifactEntries } from "./collect.ts";
 import { limitsOf, TASK_CAPABILITIES } from "./confinement.ts";
 import { startDeadline } from "./deadline.ts";
+import { unreadDecisive } from "./decisive.ts";
 import { TrialFailure } from "./failure.ts";
 import { fileEntries } from "./files.ts";
 import { captureOutput } from "./output-capture.ts";
 import type { PhaseNetwork } from "./phase-network.ts";
 import type { ArtifactRecord, Cause, StepRecord } from "./record.ts";
-import { DECISIVE, type LogFile, readVerifierLogs, VERIFIER_LOGS } from "./verifier-logs.ts";
+import { type LogFile, readVerifierLogs, VERIFIER_LOGS } from "./verifier-logs.ts";
 import { type TrialWorld, trialLabels } from "./world.ts";
 
 /** What is graded, and by what. */
@@ -149,6 +150,7 @@ async function run(world: TrialWorld, container: Container, grading: Grading, si
     exitCode: ended === "timeout" ? null : state.exitCode,
     ...output,
     files: files.map(({ path, content }) => ({ path, content })),
+    ...(refused.length === 0 ? {} : { refused }),
   };
   const lastWords = [stdout.lastWords(), stderr.lastWords()].filter((words) => words !== "").join("\n");
   const none = { verifier, rewards: null, primary: null, oomKilled: state.oomKilled };
@@ -164,7 +166,7 @@ async function run(world: TrialWorld, container: Container, grading: Grading, si
     return fault("VERIFIER_TIMEOUT", `the verifier did not end within ${grading.step.verifier.timeoutMicros / 1e6} s`);
   }
   // A reward file that is a link, or too large to be read, is no absent one: the other must not be taken in its stead.
-  const unread = refused.find(({ path }) => DECISIVE.includes(path));
+  const unread = unreadDecisive(refused);
   if (unread !== undefined) return fault("REWARD_UNREADABLE", `${unread.path} was refused: ${unread.reason}`);
   return judge(files, grading.rewardKey, none, fault, state.exitCode);
 }
