@@ -35,7 +35,10 @@ function judgeOracle({ record, words }: OracleRun, own: boolean): string[] {
 function judgeLoser({ role, trap, record }: OracleRun, own: boolean): string[] {
   const name = trap === null ? role : `trap ${trap.name}`;
   if (record.outcome !== "scored") {
-    return [`${name}: ${withoutVerdict(record)} (the verifier must write a verdict on the failing path too)`];
+    const verifierFault = record.outcome === "verifier_error";
+    return [
+      `${name}: ${withoutVerdict(record)}${verifierFault ? " (the verifier must write a verdict on the failing path too)" : ""}`,
+    ];
   }
   if (record.reward !== 0) return [`${name}: reward ${record.reward}, expected 0`];
   const failed = record.steps.at(-1)?.failedCheck ?? null;
