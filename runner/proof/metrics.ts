@@ -49,7 +49,7 @@ export function proverMetrics(proofs: readonly Judged[], repeats: number): Prove
     pessimistic: meanOf(groups.map(meanOf)),
     pass_any_sample: meanOf(groups.map((group) => Math.max(...group))),
     generation_failure_rate: meanOf(proofs.map((proof) => Number(proof.failed))),
-    verifier_valid_rate: validRate(proofs, repeats),
+    verifier_valid_rate: shareOfRequested(proofs, repeats, validJudgments),
   };
 }
 
@@ -72,7 +72,7 @@ export function verifierMetrics(proofs: readonly Judged[], repeats: number, meta
     balanced_accuracy: tpr === null || tnr === null ? null : (tpr + tnr) / 2,
     first_error_step_accuracy: meanOf(proofs.map(precise)),
     first_error_step_accuracy_incorrect: mean(incorrect.map(precise)),
-    verifier_valid_rate: validRate(proofs, repeats),
+    verifier_valid_rate: shareOfRequested(proofs, repeats, validJudgments),
   };
   if (!meta) return basic;
   const graded = (proof: Judged): number => metaShare(proof, repeats);
@@ -83,7 +83,7 @@ export function verifierMetrics(proofs: readonly Judged[], repeats: number, meta
     meta_ver_tpr: metaTpr,
     meta_ver_tnr: metaTnr,
     meta_ver_bal_f1: balF1(metaTpr, metaTnr),
-    meta_valid_rate: meanOf(proofs.map((proof) => metaValid(proof) / repeats)),
+    meta_valid_rate: shareOfRequested(proofs, repeats, metaValid),
   };
 }
 
@@ -112,8 +112,8 @@ export function metaValid(proof: Judged): number {
   return proof.meta.filter((score) => score !== null).length;
 }
 
-function validRate(proofs: readonly Judged[], repeats: number): number {
-  return proofs.reduce((sum, proof) => sum + validJudgments(proof), 0) / (proofs.length * repeats);
+function shareOfRequested(proofs: readonly Judged[], repeats: number, count: (proof: Judged) => number): number {
+  return proofs.reduce((sum, proof) => sum + count(proof), 0) / (proofs.length * repeats);
 }
 
 function meanOf(values: readonly number[]): number {

@@ -58,6 +58,14 @@ describe("metric objects", () => {
     );
   });
 
+  it("count valid grades over all requested judgments, without rounding between proofs", () => {
+    const ten = Array.from({ length: 10 }, () => {
+      const blank = Array.from({ length: 9 }, () => null);
+      return proof([-1, ...blank], true, { meta: [1, ...blank] });
+    });
+    expect(verifierMetrics(ten, 10, true)).toMatchObject({ verifier_valid_rate: 0.1, meta_valid_rate: 0.1 });
+  });
+
   it("equal the scores whose intervals are computed from totals by problem", () => {
     fc.assert(
       fc.property(judgedSets("prover", REPEATS), judgedSets("verifier", REPEATS), (generated, annotated) => {
