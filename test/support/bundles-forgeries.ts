@@ -1,6 +1,7 @@
 import { canonicalBytes } from "../../runner/base/canonical-json.ts";
 import { digestBytes, digestJson } from "../../runner/base/digest.ts";
 import type { Json } from "../../runner/base/json.ts";
+import type { ObjectRef } from "../../runner/evidence/object-ref.ts";
 import type { Condition } from "../../runner/study/order.ts";
 import type { TrialRecord } from "../../runner/trial/record.ts";
 import type { Parts } from "./bundles-forge.ts";
@@ -50,12 +51,27 @@ function trace(
         .trimEnd()
         .split("\n")
         .map((line) => JSON.parse(line));
+      // Large bodies lie beside the trace; inside it they can be forged like the others, and are as valid.
+      for (const event of events) await inline(event, gateway.objects, text);
+      gateway.objects = [];
       const after = (change(events) ?? events).map((event) => `${JSON.stringify(event)}\n`).join("");
       if (after === before) throw new Error(`${name} changes nothing`);
       gateway.trace = await put(after);
     },
   };
   return only === undefined ? forgery : { ...forgery, only };
+}
+
+/** Puts the text of every stored body inside a value in the place of its reference. */
+async function inline(value: unknown, objects: readonly ObjectRef[], text: Parts["text"]): Promise<void> {
+  if (typeof value !== "object" || value === null) return;
+  const body = value as { object?: boolean; digest?: string; text?: string };
+  const ref = body.object === true ? objects.find(({ digest }) => digest === body.digest) : undefined;
+  if (ref !== undefined) {
+    delete body.object;
+    body.text = await text(ref);
+  }
+  for (const member of Object.values(value)) await inline(member, objects, text);
 }
 
 /** Changes the first trial's trace as text. */
