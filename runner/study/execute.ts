@@ -4,7 +4,6 @@ import { findAgent } from "../agent/registry.ts";
 import { allOrAbort } from "../base/all-or-abort.ts";
 import { canonicalBytes } from "../base/canonical-json.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
-import type { Digest } from "../base/digest.ts";
 import { RunnerError } from "../base/errors.ts";
 import { surfaceDigest } from "../base/formats/surface.ts";
 import { AsyncStack } from "../base/stack.ts";
@@ -23,6 +22,7 @@ import { registerRun } from "./run-registry.ts";
 import { type SealedRun, sealRun } from "./seal-run.ts";
 import { runSealed, type SealedTrial } from "./sealed-trial.ts";
 import type { LoadedStudy } from "./study-file.ts";
+import type { TaskImageState } from "./task-images.ts";
 
 export interface ExecuteOptions {
   readonly engine: Engine;
@@ -128,7 +128,7 @@ async function runTrials(
         const world = worlds.get(condition);
         const bundle = bundles.get(condition);
         if (world === undefined || bundle === undefined) throw new Error(`no world for ${condition}`);
-        const gateways = spec.agent.kind === "model" ? ahead.get(condition) : undefined;
+        const gateways = spec.agent.kind === "model" && spec.unavailable === null ? ahead.get(condition) : undefined;
         const take = gateways === undefined ? null : () => gateways.take(spec);
         const sealed = await runSealed(world, bundle, spec, take, joint);
         done += 1;
@@ -242,8 +242,9 @@ function trialSpec(
     condition: trial.condition,
     repetition: trial.repetition,
     agent: agentPlan(study),
-    environment: built(planned.prepared.environment),
-    verifiers: planned.prepared.verifiers.map((image) => image && built(image)),
+    environment: resolved(planned.prepared.environment),
+    verifiers: planned.prepared.verifiers.map((image) => image && resolved(image)),
+    unavailable: planned.unavailable,
     model:
       model === null
         ? null
@@ -263,9 +264,9 @@ function trialSpec(
   };
 }
 
-function built(image: { readonly id: Digest | null } & Omit<ResolvedImage, "id">): ResolvedImage {
-  if (image.id === null) throw new Error(`the image with inputs ${image.inputDigest} was not built`);
-  return { ...image, id: image.id };
+/** An image that could not be made is known by its inputs alone; its trials are sealed without using it. */
+function resolved(image: TaskImageState): ResolvedImage {
+  return { ...image, id: image.id ?? image.inputDigest };
 }
 
 function agentPlan({ study }: LoadedStudy): AgentPlan {

@@ -24,7 +24,7 @@ export function startGatewaysAhead(
   ahead: number,
   signal: AbortSignal,
 ): GatewaysAhead {
-  const waiting = specs.filter(({ agent }) => agent.kind === "model");
+  const waiting = specs.filter(({ agent, unavailable }) => agent.kind === "model" && unavailable === null);
   const started = new Map<TrialSpec, Promise<GatewaySet>>();
   const stop = new AbortController();
   const joint = AbortSignal.any([signal, stop.signal]);

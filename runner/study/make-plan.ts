@@ -11,6 +11,7 @@ import { type TaskDigests, taskDigests } from "../task/digests.ts";
 import { loadDataset } from "../task/load-dataset.ts";
 import type { Task } from "../task/model.ts";
 import { refusals } from "../task/refusals.ts";
+import type { Cause } from "../trial/record.ts";
 import { cassetteFor, type LoadedCassette, loadCassettes } from "./cassettes.ts";
 import { findDataset } from "./find-dataset.ts";
 import { hostRefusals } from "./host-refusals.ts";
@@ -52,6 +53,8 @@ export interface PlannedTask {
   readonly task: Task;
   readonly digests: TaskDigests;
   readonly prepared: PlannedImages;
+  /** Why its images could not be made; its trials are then sealed as `infra_error` in both conditions. */
+  readonly unavailable: Cause | null;
   readonly oracle: OracleEvidence;
 }
 
@@ -71,7 +74,7 @@ export interface PreparedPlan {
  * @throws RunnerError naming everything that stands against it.
  */
 export async function makePlan(request: PlanRequest): Promise<PreparedPlan> {
-  const { engine, images, report, signal } = request;
+  const { engine, images } = request;
   const { study } = request.study;
   const agent = findAgent(study.agent.name);
   const dataset = await loadDataset(await findDataset(request.study, request.cwd, images.projectRoot));
@@ -86,9 +89,10 @@ export async function makePlan(request: PlanRequest): Promise<PreparedPlan> {
   const unproven: string[] = [];
   for (const task of selected) {
     const digests = await taskDigests(task);
-    const prepared = await planImages(images, own, engine, task, report, signal, request.build);
+    const { prepared, unavailable } = await imagesOf(request, own, task);
     const standing = await findOracleEvidence(stateDirOf(images.projectRoot), task.id, oracleParts(digests, prepared));
-    if (standing.state === "current") tasks.set(task.id, { task, digests, prepared, oracle: standing.evidence });
+    if (standing.state === "current")
+      tasks.set(task.id, { task, digests, prepared, unavailable, oracle: standing.evidence });
     else if (standing.state === "stale") unproven.push(`${task.id}: stale, because of ${standing.changed.join(", ")}`);
     else unproven.push(`${task.id}: missing`);
   }
@@ -101,6 +105,10 @@ export async function makePlan(request: PlanRequest): Promise<PreparedPlan> {
         hint: `Run \`runner oracle --dataset ${study.dataset} --tasks ${unproven.map((line) => line.split(":", 1)[0]).join(" ")}\`.`,
       },
     );
+  }
+  const [failed] = [...tasks.values()].flatMap(({ unavailable }) => unavailable ?? []);
+  if (failed !== undefined && [...tasks.values()].every(({ unavailable }) => unavailable !== null)) {
+    throw new RunnerError("environment", failed.code, `no task's image could be made: ${failed.detail}`);
   }
   const repetitions = request.repetitions ?? study.repetitions;
   const trials = orderTrials([...tasks.keys()], repetitions, study.seed);
@@ -165,6 +173,24 @@ export async function makePlan(request: PlanRequest): Promise<PreparedPlan> {
     trials,
   };
   return { plan, own, tasks, cassettes, surface };
+}
+
+/** Failures of one build that say nothing about the others'. An index that cannot be reached, say, stops everything instead. */
+const OF_ONE_BUILD = ["BUILD_FAILED", "BUILD_TIMEOUT", "BUILD_LOST", "DISK_FULL", "NO_SPACE"];
+
+async function imagesOf(
+  { engine, images, report, signal, build }: PlanRequest,
+  own: OwnImages,
+  task: Task,
+): Promise<Pick<PlannedTask, "prepared" | "unavailable">> {
+  try {
+    return { prepared: await planImages(images, own, engine, task, report, signal, build), unavailable: null };
+  } catch (thrown) {
+    if (!(thrown instanceof RunnerError) || !OF_ONE_BUILD.includes(thrown.code)) throw thrown;
+    report(`${task.id}: its image could not be made, in either condition: ${thrown.message}`);
+    const prepared = await planImages(images, own, engine, task, report, signal, false);
+    return { prepared, unavailable: { code: thrown.code, detail: thrown.message } };
+  }
 }
 
 function refuseTasks(tasks: readonly Task[], allowPublicNetwork: boolean, facts: EngineFacts): void {

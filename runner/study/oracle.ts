@@ -175,6 +175,7 @@ function trialSpec(
     mcp: null,
     budgets: null,
     hostVariables: options.hostVariables,
+    unavailable: null,
     // The same artifacts graded twice show whether the verifier repeats itself.
     gradings: agent.kind === "oracle" ? 2 : 1,
   };

@@ -19,7 +19,8 @@ export interface GatewaySet extends AsyncDisposable {
   readonly agentNetwork: Network;
   readonly gateway: Container;
   readonly link: GatewayLink;
-  readonly mcp: { readonly container: Container } | null;
+  /** The treatment's server, and what it printed last. */
+  readonly mcp: { readonly container: Container; readonly lastWords: () => string } | null;
 }
 
 /** What a gateway set is made for. */
@@ -101,7 +102,7 @@ export async function openGatewaySet(
     agentNetwork,
     gateway,
     link,
-    mcp: server === null ? null : { container: server.container },
+    mcp: server === null ? null : { container: server.container, lastWords: server.lastWords },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -51,6 +51,9 @@ async function phases(context: TrialContext, gateway: (() => Promise<GatewaySet>
   const { world, spec, trialId, sets, watch, draft, signal } = context;
   await using stack = new AsyncStack();
   const { task } = spec;
+  if (spec.unavailable !== null) {
+    throw new TrialFailure("infra_error", spec.unavailable.code, spec.unavailable.detail);
+  }
   const first = task.steps[0];
   if (first === undefined) throw new TrialFailure("invalid_task", "NO_STEPS", `task ${task.id} has no steps`);
   const environmentEnv = resolve(context, task.environment.env);
@@ -119,11 +122,22 @@ async function finishQuietly(set: GatewaySet): Promise<void> {
   await finishGateway(set, AbortSignal.timeout(GATEWAY_END_MS));
 }
 
+/** A treatment whose server has died is none, whatever the agent made of it. */
+async function judgeServer(set: GatewaySet, signal: AbortSignal): Promise<Draft["failure"]> {
+  if (set.mcp === null) return null;
+  const state = await set.mcp.container.state({ signal });
+  if (state.running) return null;
+  const ended = `ended with exit code ${state.exitCode ?? "unknown"}${state.oomKilled ? ", out of memory" : ""}`;
+  const detail = `the MCP server ${ended} before the trial did: ${set.mcp.lastWords() || "it printed nothing"}`;
+  return { outcome: "invalid_condition", cause: { code: "MCP_SERVER_DIED", detail } };
+}
+
 async function sealGateway(context: TrialContext, set: GatewaySet, ending: Promise<void> | null): Promise<void> {
   const { world, spec, draft } = context;
   // The trial may be aborted; its evidence is still taken, within a time of its own.
   const signal = AbortSignal.timeout(GATEWAY_END_MS);
   try {
+    draft.failure ??= await judgeServer(set, signal);
     await (ending ?? finishGateway(set, signal)).catch(() => undefined);
     const { cassette: _recorded, ...evidence } = await takeGatewayEvidence(set, world.store, signal);
     draft.gateway = evidence;

@@ -35,10 +35,7 @@ export function seal(
     rewards: draft.failure === null ? rewards : null,
     steps: draft.steps,
     images: {
-      environment: spec.environment.id,
-      ...Object.fromEntries(
-        spec.verifiers.flatMap((image, index) => (image === null ? [] : [[`verifier-${index + 1}`, image.id]])),
-      ),
+      ...(spec.unavailable === null ? taskImages(spec) : {}),
       ...(draft.gateway === null ? {} : { gateway: world.gatewayImage }),
       ...(spec.condition === "treatment" && spec.mcp !== null ? { mcp: spec.mcp.image } : {}),
     },
@@ -47,6 +44,15 @@ export function seal(
     observations: draft.observations,
     startedAt,
     finishedAt: world.clock.wall(),
+  };
+}
+
+function taskImages(spec: TrialSpec): TrialRecord["images"] {
+  return {
+    environment: spec.environment.id,
+    ...Object.fromEntries(
+      spec.verifiers.flatMap((image, index) => (image === null ? [] : [[`verifier-${index + 1}`, image.id]])),
+    ),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Budgets, Prices } from "../base/formats/budgets.ts";
 import type { ModelApi } from "../base/formats/common.ts";
 import type { Surface } from "../base/formats/surface.ts";
 import type { Task, Trap } from "../task/model.ts";
+import type { Cause } from "./record.ts";
 
 /** Who does the work of a trial. */
 export type AgentPlan =
@@ -74,6 +75,8 @@ export interface TrialSpec {
   readonly budgets: Budgets | null;
   /** Names of host variables that `${VAR}` may resolve, with their values. */
   readonly hostVariables: Readonly<Record<string, string>>;
+  /** Why the task's images could not be made: the trial is then sealed as `infra_error`, in both conditions alike. */
+  readonly unavailable: Cause | null;
   /** How often each step is graded; grading twice must give the same files. */
   readonly gradings: 1 | 2;
 }
