@@ -138,7 +138,15 @@ test("what a killed run left behind is removed by the next start, which touches 
   expect(await leftOfProcess(killed.pid)).toEqual([]);
   expect(await leftOfProcess(alive.pid)).toEqual(others);
   const types = (await ledgerOf(join(dir, "killed"))).map(({ event }) => (event as { type: string }).type);
-  expect(types).toEqual(["run-opened", "trial-started", "trial-started"]);
+  // The attempts that the dead run had begun are marked, so that nobody takes them for running or missing.
+  expect(types).toEqual([
+    "run-opened",
+    "trial-started",
+    "trial-started",
+    "trial-interrupted",
+    "trial-interrupted",
+    "run-cut-off",
+  ]);
 
   alive.kill("SIGINT");
   expect((await alive).exitCode).toBe(130);
