@@ -97,6 +97,14 @@ function of(events: readonly Event[], type: string): Event {
   );
 }
 
+/** The preflight that saw the surface; a server that is still starting fails some before. */
+function seenSurface(events: readonly Event[]): Event {
+  return first(
+    events.filter(({ type, ok }) => type === "preflight" && ok === true),
+    "successful preflight",
+  );
+}
+
 /** Numbers events again and counts again what the end says, so that only the change itself is left to find. */
 function renumber(events: Event[], counts: Record<string, number> = {}): Event[] {
   const numbered = events.map((event, seq): Event => ({ ...event, seq }));
@@ -424,7 +432,7 @@ const TRACES: readonly Forgery[] = [
     "a preflight that failed",
     /trial \d+: the trace has no preflight/,
     (events) => {
-      of(events, "preflight").ok = false;
+      seenSurface(events).ok = false;
     },
     "treatment",
   ),
@@ -432,7 +440,7 @@ const TRACES: readonly Forgery[] = [
     "a preflight that saw another surface",
     /trial \d+: the trace has no preflight/,
     (events) => {
-      of(events, "preflight").surfaceDigest = other;
+      seenSurface(events).surfaceDigest = other;
     },
     "treatment",
   ),
