@@ -154,7 +154,7 @@ test("a server that was used, was not, ran into the budget or died under the age
   expect([code, rowLines(result)]).toEqual([
     1,
     [
-      "e2e-dies treatment: invalid_condition MCP_NOT_USABLE",
+      "e2e-dies treatment: invalid_condition MCP_SERVER_DIED",
       "e2e-tools treatment: scored 0",
       "e2e-unused treatment: scored 1",
       "e2e-used treatment: scored 1",
@@ -164,10 +164,12 @@ test("a server that was used, was not, ran into the budget or died under the age
   expect(mcp(result, "used")).toEqual({ use: "used", calls: 1, valid: 1, refused: 0 });
   expect(mcp(result, "tools")).toMatchObject({ use: "used", calls: 2, valid: 2, refused: 1 });
   expect(mcp(result, "dies")).toMatchObject({ use: "attempted", calls: 1, valid: 0 });
-  const ends = Object.fromEntries(
-    (await recordsOf(result.runs[0]?.dir ?? "")).map(({ task, steps }) => [task, steps[0]?.agentEnd]),
-  );
-  expect(ends["e2e-tools"]).toMatchObject({ by: "budget", detail: "toolCalls: 2 used of 2" });
+  const records = new Map((await recordsOf(result.runs[0]?.dir ?? "")).map((record) => [record.task, record]));
+  expect(records.get("e2e-tools")?.steps[0]?.agentEnd).toMatchObject({
+    by: "budget",
+    detail: "toolCalls: 2 used of 2",
+  });
+  expect(records.get("e2e-dies")?.cause?.detail).toContain("ended with exit code 9");
 });
 
 /** Servers that fail before the first trial: what the error must say. */
