@@ -15,7 +15,8 @@ const REPEATED: readonly string[] = ["provider_error", "infra_error", "interrupt
 export async function checkLedger(reader: BundleReader, report: RunReport): Promise<void> {
   const { dir, ledger, refuse } = reader;
   const path = join(dir, BUNDLE.ledger);
-  if (!(await lstat(path)).isFile()) return;
+  const info = await lstat(path).catch(() => undefined);
+  if (info?.isFile() !== true) return refuse(`${BUNDLE.ledger} is missing, or no regular file`);
   const digest = await digestFile(path);
   if (digest !== report.ledger.digest)
     refuse(`${BUNDLE.ledger} has digest ${digest}, the report says ${report.ledger.digest}`);

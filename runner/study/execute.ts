@@ -15,6 +15,7 @@ import { probeSurface } from "../trial/probe-surface.ts";
 import type { TrialRecord } from "../trial/record.ts";
 import type { AgentPlan, McpPlan, ModelPlan, ResolvedImage, TrialSpec } from "../trial/spec.ts";
 import type { SharedWorld, TrialWorld } from "../trial/world.ts";
+import { requireApiKey } from "./api-key.ts";
 import { startGatewaysAhead } from "./gateways-ahead.ts";
 import type { PreparedPlan } from "./make-plan.ts";
 import type { Condition, PlannedTrial } from "./order.ts";
@@ -154,24 +155,11 @@ function progressLine(record: TrialRecord, done: number, total: number, elapsedM
   return `[${done}/${total}] ${record.task} ${record.condition} #${record.repetition}: ${record.outcome}${reward}${cause} in ${seconds} s${left}`;
 }
 
-/** Reads the provider's key, for a live model only. @throws RunnerError `API_KEY_MISSING`. */
+/** What the gateways are told of the model; the provider's key is read for a live one only. */
 function modelPlan({ study, prepared, env }: SpecOptions): Omit<ModelPlan, "cassette"> | null {
   const { model } = study.study;
   if (prepared.plan.model === null || model === undefined) return null;
-  let apiKey: string | null = null;
-  if (prepared.plan.model.source === "live" && model.apiKeyEnv !== undefined) {
-    apiKey = env[model.apiKeyEnv] ?? null;
-    if (apiKey === null || apiKey === "") {
-      throw new RunnerError(
-        "environment",
-        "API_KEY_MISSING",
-        `the environment has no ${model.apiKeyEnv}, which the study names`,
-        {
-          hint: "Set it for this command; it goes to the gateway alone.",
-        },
-      );
-    }
-  }
+  const apiKey = prepared.plan.model.source === "live" ? requireApiKey(model, env) : null;
   return {
     id: model.id,
     api: model.api,

@@ -12,6 +12,7 @@ import { loadDataset } from "../task/load-dataset.ts";
 import type { Task } from "../task/model.ts";
 import { refusals } from "../task/refusals.ts";
 import type { Cause } from "../trial/record.ts";
+import { requireApiKey } from "./api-key.ts";
 import { cassetteFor, type LoadedCassette, loadCassettes } from "./cassettes.ts";
 import { findDataset } from "./find-dataset.ts";
 import { hostRefusals } from "./host-refusals.ts";
@@ -217,7 +218,12 @@ interface PlannedModel {
 
 function checkModel(request: PlanRequest, agent: ReturnType<typeof findAgent>): PlannedModel | null {
   const { model, agent: named } = request.study.study;
-  if (typeof agent === "string") return null;
+  if (typeof agent === "string") {
+    if (request.replay === null) return null;
+    throw new RunnerError("usage", "REPLAY_UNUSED", `agent ${agent} asks no model, so there is nothing to replay`, {
+      hint: "Leave --replay out, or name an agent that is driven by a model in the study.",
+    });
+  }
   if (model === undefined) {
     throw new RunnerError(
       "input",
@@ -245,6 +251,7 @@ function checkModel(request: PlanRequest, agent: ReturnType<typeof findAgent>): 
       : model.replay === undefined
         ? null
         : request.study.resolve(model.replay);
+  if (replay === null) requireApiKey(model, request.images.env);
   return {
     id: model.id,
     api: model.api,

@@ -56,7 +56,8 @@ export async function verifyRun(reader: BundleReader, report: RunReport): Promis
 
 async function checkPlan({ dir, refuse }: BundleReader, report: RunReport, plan: Plan): Promise<void> {
   const path = join(dir, BUNDLE.plan);
-  if (!(await lstat(path)).isFile()) refuse(`${BUNDLE.plan} is not a regular file`);
+  const info = await lstat(path).catch(() => undefined);
+  if (info?.isFile() !== true) return refuse(`${BUNDLE.plan} is missing, or no regular file`);
   else if (digestBytes(await readFile(path)) !== report.plan.digest) refuse(`${BUNDLE.plan} is not the report's plan`);
   const ids = plan.tasks.map(({ id }) => id);
   for (const id of new Set(ids.filter((id, index) => ids.indexOf(id) !== index)))
