@@ -3,19 +3,19 @@ import { join } from "node:path";
 import { execa } from "execa";
 import { messageOf, RunnerError } from "../base/errors.ts";
 import { buildError } from "./build-errors.ts";
-import { type DebianMirrors, debianMirrors, sourceLines } from "./build-kit.ts";
+import { type DebianMirrors, sourceLines } from "./build-kit.ts";
 import { installPackages } from "./host-packages.ts";
 import type { ImagePackage } from "./packages.ts";
 import { aptPreferences } from "./pins.ts";
 import type { DebianRecipe } from "./recipe.ts";
 import { belongsToImage } from "./select-entries.ts";
-import { fileEntry, type LayerEntry, readTar } from "./tar-entries.ts";
+import { contentOf, fileEntry, type LayerEntry, readTar } from "./tar-entries.ts";
 import { SOURCE_EPOCH } from "./write-layer.ts";
 
 export interface BootstrapRequest {
   readonly recipe: DebianRecipe;
   readonly pinned: readonly ImagePackage[];
-  readonly mirrors: DebianMirrors;
+  readonly mirrors: DebianMirrors | null;
   readonly workFolder: string;
   readonly report: (line: string) => void;
   readonly signal?: AbortSignal;
@@ -28,7 +28,10 @@ const DPKG_OPTIONS = [
   "path-include=/usr/share/doc/*/copyright",
   "path-exclude=/usr/share/locale/*",
 ];
-const SOURCES = /^etc\/apt\/(?:sources\.list(?:\.d\/.*)?|preferences\.d\/.*|apt\.conf\.d\/99mmdebstrap)$/;
+/** The sources that the bootstrap used, which are the image's own too. */
+const SOURCE_LIST = "etc/apt/sources.list";
+/** What only the bootstrap needed. */
+const SETTINGS = /^etc\/apt\/(?:sources\.list\.d\/.*|preferences\.d\/.*|apt\.conf\.d\/99mmdebstrap)$/;
 
 /**
  * A Debian root file system from packages alone, as entries whose bytes depend only on the packages. mmdebstrap does the work; it is
@@ -60,7 +63,7 @@ export async function* bootstrapDebian(request: BootstrapRequest): AsyncGenerato
     let broken: unknown;
     let taken = false;
     try {
-      yield* imageEntries(readTar(child.stdout), recipe);
+      yield* imageEntries(readTar(child.stdout));
       taken = true;
     } catch (thrown) {
       broken = thrown;
@@ -85,7 +88,7 @@ export async function* bootstrapDebian(request: BootstrapRequest): AsyncGenerato
   }
 }
 
-function bootstrapArguments(recipe: DebianRecipe, preferences: string, mirrors: DebianMirrors): string[] {
+function bootstrapArguments(recipe: DebianRecipe, preferences: string, mirrors: DebianMirrors | null): string[] {
   return [
     "--variant=minbase",
     "--format=tar",
@@ -95,17 +98,17 @@ function bootstrapArguments(recipe: DebianRecipe, preferences: string, mirrors: 
     '--customize-hook=rm -f "$1/etc/apt/preferences.d/pins"',
     recipe.suite,
     "-",
-    ...sourceLines(recipe.suite, mirrors),
+    ...(mirrors === null ? [] : sourceLines(recipe.suite, mirrors)),
   ];
 }
 
-async function* imageEntries(entries: AsyncIterable<LayerEntry>, recipe: DebianRecipe): AsyncGenerator<LayerEntry> {
+async function* imageEntries(entries: AsyncIterable<LayerEntry>): AsyncGenerator<LayerEntry> {
+  let sources: LayerEntry | undefined;
   for await (const entry of entries) {
-    if (!belongsToImage(entry.path) || SOURCES.test(entry.path)) continue;
-    yield entry;
+    if (entry.path === SOURCE_LIST) sources = fileEntry(entry.path, await contentOf(entry), 0o644);
+    else if (belongsToImage(entry.path) && !SETTINGS.test(entry.path)) yield entry;
   }
-  const lines = sourceLines(recipe.suite, debianMirrors({}));
-  yield fileEntry("etc/apt/sources.list", Buffer.from(`${lines.join("\n")}\n`), 0o644);
+  if (sources !== undefined) yield sources;
 }
 
 function quote(text: string): string {

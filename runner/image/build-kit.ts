@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { RunnerError } from "../base/errors.ts";
 import { listTree } from "../base/tree-digest.ts";
 import type { HostCa } from "./host-ca.ts";
 import type { ImagePackage } from "./packages.ts";
@@ -14,12 +15,20 @@ export interface DebianMirrors {
   readonly security: string;
 }
 
-/** Debian's own mirrors, or those that RUNNER_DEBIAN_MIRROR and RUNNER_DEBIAN_SECURITY_MIRROR name. */
-export function debianMirrors(env: Readonly<Record<string, string | undefined>>): DebianMirrors {
-  return {
-    main: env.RUNNER_DEBIAN_MIRROR ?? "http://deb.debian.org/debian",
-    security: env.RUNNER_DEBIAN_SECURITY_MIRROR ?? "http://security.debian.org/debian-security",
-  };
+/**
+ * The mirrors that RUNNER_DEBIAN_MIRROR and RUNNER_DEBIAN_SECURITY_MIRROR name; null for Debian's own, which its tools know.
+ * @throws RunnerError `MIRROR_INCOMPLETE` when only one of the two is named.
+ */
+export function debianMirrors(env: Readonly<Record<string, string | undefined>>): DebianMirrors | null {
+  const { RUNNER_DEBIAN_MIRROR: main = "", RUNNER_DEBIAN_SECURITY_MIRROR: security = "" } = env;
+  if (main === "" && security === "") return null;
+  if (main !== "" && security !== "") return { main, security };
+  throw new RunnerError(
+    "environment",
+    "MIRROR_INCOMPLETE",
+    "expected both RUNNER_DEBIAN_MIRROR and RUNNER_DEBIAN_SECURITY_MIRROR, or neither",
+    { hint: "Name the mirror of Debian and the mirror of its security updates." },
+  );
 }
 
 /** The three sources of a Debian release, one a line. */
@@ -40,7 +49,8 @@ export interface BuildKitRequest {
   /** The recipe's folder on the host. */
   readonly recipeFolder: string;
   readonly suite: string;
-  readonly mirrors: DebianMirrors;
+  /** null: those that the image itself names. */
+  readonly mirrors: DebianMirrors | null;
   readonly hostCa: HostCa | null;
   readonly pinned: readonly ImagePackage[];
   /** The host's environment: proxies and package-index settings are passed on from it. */
@@ -73,8 +83,9 @@ export async function buildKit(request: BuildKitRequest): Promise<BuildKit> {
   const certificate = `/${at("ca.pem")}`;
   const settings = [
     'Acquire::Languages "none";',
-    `Dir::Etc::SourceList "/${at("sources.list")}";`,
-    `Dir::Etc::SourceParts "/${at("none")}";`,
+    ...(request.mirrors === null
+      ? []
+      : [`Dir::Etc::SourceList "/${at("sources.list")}";`, `Dir::Etc::SourceParts "/${at("none")}";`]),
     `Dir::Etc::Preferences "/${at("preferences")}";`,
     `Dir::Etc::PreferencesParts "/${at("none")}";`,
     ...(request.hostCa === null ? [] : [`Acquire::https::CAInfo "${certificate}";`]),
@@ -97,7 +108,9 @@ export async function buildKit(request: BuildKitRequest): Promise<BuildKit> {
     entries: [
       ...["", "none", "out", "home", "recipe"].map((folder) => directoryEntry(folder === "" ? KIT : at(folder))),
       text("apt.conf", `${settings.join("\n")}\n`),
-      text("sources.list", `${sourceLines(request.suite, request.mirrors).join("\n")}\n`),
+      ...(request.mirrors === null
+        ? []
+        : [text("sources.list", `${sourceLines(request.suite, request.mirrors).join("\n")}\n`)]),
       text("preferences", aptPreferences(request.pinned)),
       ...(request.hostCa === null ? [] : [text("ca.pem", request.hostCa.bundlePem)]),
       ...recipe,

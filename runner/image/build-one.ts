@@ -39,7 +39,7 @@ export interface BuildOneRequest {
   readonly preferred: readonly ImagePackage[];
   /** What this image should add. */
   readonly pinned: readonly ImagePackage[];
-  readonly mirrors: DebianMirrors;
+  readonly mirrors: DebianMirrors | null;
   readonly hostCa: HostCa | null;
   readonly hostEnv: Readonly<Record<string, string | undefined>>;
   readonly labels: Readonly<Record<string, string>>;

@@ -117,7 +117,7 @@ test("an internal network reaches its peers by alias and nothing else: no host, 
     ["tcp", "169.254.169.254", 80],
     ["tcp", "1.1.1.1", 53],
     ["tcp", "2606:4700:4700::1111", 53],
-    ["udp-dns", "1.1.1.1", "deb.debian.org"],
+    ["udp-dns", "1.1.1.1", "mirror.example.org"],
     ["dns", "stranger"],
     ["raw"],
   ]);
@@ -128,9 +128,9 @@ test("an internal network reaches its peers by alias and nothing else: no host, 
 test("a name server on an internal network forwards nothing outside, and a failing look-up is asked once for one second", async () => {
   await using agent = await bench.sleeper({ network: { id: internal.id } });
   const outcomes = await probe(agent, [
-    ["dns", "deb.debian.org"],
+    ["dns", "mirror.example.org"],
     ["dns", "no-such-name"],
-    ["udp-dns", "127.0.0.11", "deb.debian.org"],
+    ["udp-dns", "127.0.0.11", "mirror.example.org"],
   ]);
   expect(notFailed(outcomes)).toEqual([]);
   expect((await run(agent, ["cat", "/etc/resolv.conf"])).stdout).toBe(

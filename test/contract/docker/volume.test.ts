@@ -50,19 +50,19 @@ test("a volume in memory ends at its size, also for a container with a read-only
   await using volume = await createVolume(bench.engine, { ...bench, tmpfs: { bytes: 4 * 1024 * 1024, inodes: 50 } });
   await using container = await bench.sleeper({
     readOnlyRootfs: true,
-    mounts: [{ volume: volume.name, target: "/work" }],
+    mounts: [{ volume: volume.name, target: "/data" }],
   });
-  await container.putArchive(await packBuffer([{ type: "file", path: "in", content: "given" }]), "/work");
+  await container.putArchive(await packBuffer([{ type: "file", path: "in", content: "given" }]), "/data");
   const filled = await shell(
     container,
-    "cat /work/in; head -c 9000000 /dev/zero > /work/big; stat -c %s /work/big; touch /x",
+    "cat /data/in; head -c 9000000 /dev/zero > /data/big; stat -c %s /data/big; touch /x",
   );
   expect(filled.stdout).toMatch(/^given\d+\n$/);
   expect(filled.stderr).toContain("No space left on device");
   expect(filled.stderr).toContain("Read-only file system");
-  const tar = await container.getArchive("/work/in");
+  const tar = await container.getArchive("/data/in");
   if (tar === null) throw new Error("the file is not there");
-  expect((await readArchive(tar, { root: "/work/in", onEntry: () => undefined })).bytes).toBe(5);
+  expect((await readArchive(tar, { root: "/data/in", onEntry: () => undefined })).bytes).toBe(5);
 });
 
 test("a runtime volume is filled once from the image, by whoever asks first, and used again", async () => {

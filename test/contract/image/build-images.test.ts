@@ -151,7 +151,7 @@ describe("buildImages", () => {
     expect(await docker.listContainers({ all: true, filters: { label: ["test-run=broken"] } })).toEqual([]);
     await project.put(
       "images/test-broken/build.sh",
-      "echo \"Temporary failure resolving 'deb.debian.org'\"\nexit 100\n",
+      "echo \"Temporary failure resolving 'mirror.example.org'\"\nexit 100\n",
     );
     await expect(build({ names: ["test-broken"] })).rejects.toMatchObject({
       kind: "environment",

@@ -26,7 +26,7 @@ describe("buildError", () => {
     [
       "PACKAGE_INDEX_UNREACHABLE",
       "ended with 100",
-      ["Err:1 http://deb.debian.org", "  Temporary failure resolving 'deb.debian.org'"],
+      ["Err:1 http://mirror.example.org", "  Temporary failure resolving 'mirror.example.org'"],
     ],
     [
       "PACKAGE_INDEX_UNREACHABLE",
