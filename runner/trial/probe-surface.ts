@@ -30,7 +30,7 @@ export async function probeSurface(world: SharedWorld, mcp: McpPlan, signal: Abo
           trialId,
           scope: { task: "preflight", condition: "treatment", repetition: 1 },
           model: null,
-          mcp: { url: mcp.url, catalogUri: mcp.catalogUri },
+          mcp: { url: mcp.url, catalogUri: mcp.catalogUri, knownCatalog: mcp.surface.catalog },
           limits: { preflightMillis: PROBE_MS },
         },
         cassette: null,
