@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { runCalibration } from "../perf/calibration.ts";
 import { cellLines, renderCalibration } from "../perf/calibration-report.ts";
 import type { Run } from "./command.ts";
-import type { OPTIONS } from "./commands.ts";
+import type { OPTIONS } from "./options.ts";
 
 export const run: Run<typeof OPTIONS.benchCalibration> = async (
   { size, simulations, cells, json },

@@ -20,8 +20,8 @@ import { newRunId, openWorld } from "../trial/open-world.ts";
 import { runTrial } from "../trial/run-trial.ts";
 import type { TrialSpec } from "../trial/spec.ts";
 import type { Run } from "./command.ts";
-import type { OPTIONS } from "./commands.ts";
 import { DEMO_STUDY } from "./demo-study.ts";
+import type { OPTIONS } from "./options.ts";
 
 const PRINTED_BYTES = 2 * 1024 ** 3;
 /** The task that every figure is measured on: small, separate verifier, no network. */

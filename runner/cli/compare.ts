@@ -4,7 +4,7 @@ import { RunnerError } from "../base/errors.ts";
 import { compareBundles, comparisonBytes } from "../study/compare.ts";
 import { comparisonText } from "../study/compare-text.ts";
 import type { Run } from "./command.ts";
-import type { OPTIONS } from "./commands.ts";
+import type { OPTIONS } from "./options.ts";
 
 const VERDICTS = ["better", "worse", "indecisive", "invalid"] as const;
 

@@ -15,9 +15,9 @@ import { cleanUpDeadRuns } from "../study/run-registry.ts";
 import { loadStudy } from "../study/study-file.ts";
 import { newRunId } from "../trial/open-world.ts";
 import type { Run } from "./command.ts";
-import type { OPTIONS } from "./commands.ts";
 import { defaultOut } from "./default-out.ts";
 import { DEMO_STUDY } from "./demo-study.ts";
+import type { OPTIONS } from "./options.ts";
 
 export const run: Run<typeof OPTIONS.demo> = async ({ out: folder, json }, _positionals, io) => {
   const { say, signal, env } = io;

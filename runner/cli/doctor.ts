@@ -7,7 +7,7 @@ import { buildImages } from "../image/build-images.ts";
 import { readLock } from "../image/lock.ts";
 import { cleanUpDeadRuns } from "../study/run-registry.ts";
 import type { Run } from "./command.ts";
-import type { OPTIONS } from "./commands.ts";
+import type { OPTIONS } from "./options.ts";
 
 interface Check {
   readonly name: string;

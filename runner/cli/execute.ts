@@ -13,9 +13,9 @@ import { callBudget } from "../study/plan.ts";
 import { cleanUpDeadRuns } from "../study/run-registry.ts";
 import { loadStudy } from "../study/study-file.ts";
 import type { Run } from "./command.ts";
-import type { OPTIONS } from "./commands.ts";
 import { defaultOut } from "./default-out.ts";
 import { DEMO_STUDY } from "./demo-study.ts";
+import type { OPTIONS } from "./options.ts";
 
 export const run: Run<typeof OPTIONS.execute> = async (options, _positionals, io) => {
   const maps = parseImageMaps(options.imageMap);

@@ -5,7 +5,7 @@ import { buildImages } from "../image/build-images.ts";
 import { cleanUpDeadRuns } from "../study/run-registry.ts";
 import { newRunId } from "../trial/open-world.ts";
 import type { Run } from "./command.ts";
-import type { OPTIONS } from "./commands.ts";
+import type { OPTIONS } from "./options.ts";
 
 export const run: Run<typeof OPTIONS.imagesBuild> = async ({ only, json }, _positionals, io) => {
   await using engine = await ensureEngine({ fix: false, report: io.say, signal: io.signal, env: io.env });

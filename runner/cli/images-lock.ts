@@ -8,8 +8,8 @@ import { cleanUpDeadRuns } from "../study/run-registry.ts";
 import { loadStudy } from "../study/study-file.ts";
 import { newRunId } from "../trial/open-world.ts";
 import type { Run } from "./command.ts";
-import type { OPTIONS } from "./commands.ts";
 import { DEMO_STUDY } from "./demo-study.ts";
+import type { OPTIONS } from "./options.ts";
 
 export const run: Run<typeof OPTIONS.imagesLock> = async (
   { study: file, surface: surfaceOnly, json },

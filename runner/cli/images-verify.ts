@@ -1,7 +1,7 @@
 import { ensureEngine } from "../docker/ensure-engine.ts";
 import { verifyImages } from "../image/verify-images.ts";
 import type { Run } from "./command.ts";
-import type { OPTIONS } from "./commands.ts";
+import type { OPTIONS } from "./options.ts";
 
 export const run: Run<typeof OPTIONS.imagesVerify> = async ({ json }, _positionals, io) => {
   await using engine = await ensureEngine({ fix: false, report: io.say, signal: io.signal, env: io.env });

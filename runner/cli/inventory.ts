@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { inventory } from "../task/inventory.ts";
 import { loadDataset } from "../task/load-dataset.ts";
 import type { Run } from "./command.ts";
-import type { OPTIONS } from "./commands.ts";
+import type { OPTIONS } from "./options.ts";
 
 export const run: Run<typeof OPTIONS.inventory> = async ({ dataset, json }, _positionals, io) => {
   const loaded = await loadDataset(resolve(io.cwd, dataset ?? `${io.projectRoot}/tasks`));

@@ -9,8 +9,8 @@ import { cleanUpDeadRuns } from "../study/run-registry.ts";
 import { selectTasks } from "../study/select-tasks.ts";
 import { loadDataset } from "../task/load-dataset.ts";
 import type { Run } from "./command.ts";
-import type { OPTIONS } from "./commands.ts";
 import { defaultOut } from "./default-out.ts";
+import type { OPTIONS } from "./options.ts";
 
 export const run: Run<typeof OPTIONS.oracle> = async (options, _positionals, io) => {
   const maps = parseImageMaps(options.imageMap);

@@ -1,5 +1,6 @@
 import type { Run } from "./command.ts";
-import { COMMANDS, type OPTIONS } from "./commands.ts";
+import { COMMANDS } from "./commands.ts";
+import type { OPTIONS } from "./options.ts";
 import { bashCompletion, referencePage } from "./reference.ts";
 
 export const run: Run<typeof OPTIONS.reference> = async ({ completion }, _positionals, io) => {

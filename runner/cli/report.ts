@@ -8,7 +8,7 @@ import { type ReportFormat, renderReport } from "../report/render.ts";
 import { makeReport } from "../study/report.ts";
 import { ledgerAnchors } from "../study/report-ledger.ts";
 import type { CommandIo, Run } from "./command.ts";
-import type { OPTIONS } from "./commands.ts";
+import type { OPTIONS } from "./options.ts";
 
 export const run: Run<typeof OPTIONS.report> = async (options, [subject = ""], io) => {
   const path = resolve(io.cwd, subject);

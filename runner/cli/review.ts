@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { systemClock } from "../base/clock.ts";
 import { writeReview } from "../evidence/review.ts";
 import type { Run } from "./command.ts";
-import type { OPTIONS } from "./commands.ts";
+import type { OPTIONS } from "./options.ts";
 
 export const run: Run<typeof OPTIONS.review> = async ({ reportSha256, note, sign, json }, [subject = ""], io) => {
   const written = await writeReview({

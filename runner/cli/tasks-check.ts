@@ -5,7 +5,7 @@ import { readImageFiles } from "../study/image-files.ts";
 import { lintDataset } from "../task/lint/lint-dataset.ts";
 import type { LintOptions } from "../task/lint/lint-task.ts";
 import type { CommandIo, Run } from "./command.ts";
-import type { OPTIONS } from "./commands.ts";
+import type { OPTIONS } from "./options.ts";
 
 export const run: Run<typeof OPTIONS.tasksCheck> = async (options, [task], io) => {
   const maps = parseImageMaps(options.imageMap);

@@ -2,7 +2,7 @@ import { relative, resolve } from "node:path";
 import { RunnerError } from "../base/errors.ts";
 import { generateTasks, generatorFamilies } from "../task/generate.ts";
 import type { Run } from "./command.ts";
-import type { OPTIONS } from "./commands.ts";
+import type { OPTIONS } from "./options.ts";
 
 export const run: Run<typeof OPTIONS.tasksGenerate> = async ({ seed, out, count, json }, [family], io) => {
   if (family === undefined) {

@@ -4,7 +4,7 @@ import { taskDigests } from "../task/digests.ts";
 import { loadDataset } from "../task/load-dataset.ts";
 import { refusals } from "../task/refusals.ts";
 import type { Run } from "./command.ts";
-import type { OPTIONS } from "./commands.ts";
+import type { OPTIONS } from "./options.ts";
 
 export const run: Run<typeof OPTIONS.tasksList> = async ({ dataset, json }, _positionals, io) => {
   const loaded = await loadDataset(resolve(io.cwd, dataset ?? `${io.projectRoot}/tasks`));

@@ -1,7 +1,7 @@
 import { relative, resolve } from "node:path";
 import { scaffoldTask } from "../task/scaffold/scaffold.ts";
 import type { Run } from "./command.ts";
-import type { OPTIONS } from "./commands.ts";
+import type { OPTIONS } from "./options.ts";
 
 export const run: Run<typeof OPTIONS.tasksNew> = async ({ dataset, harbor, json }, [name = ""], io) => {
   const { files } = await scaffoldTask({

@@ -6,7 +6,7 @@ import { BUNDLE } from "../evidence/bundle.ts";
 import { isProofReport, verifyProofBundle } from "../proof/verify-bundle.ts";
 import { verifyBundle } from "../study/verify-bundle.ts";
 import type { Run } from "./command.ts";
-import type { OPTIONS } from "./commands.ts";
+import type { OPTIONS } from "./options.ts";
 
 /** What is printed for either kind of bundle. */
 interface Result {
