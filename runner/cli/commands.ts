@@ -76,6 +76,12 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import("./images-verify.ts"),
   }),
   command({
+    path: ["images", "prune"],
+    summary: "remove earlier versions of the runner's images and the tasks' images, which the next run builds again",
+    options: OPTIONS.imagesPrune,
+    load: () => import("./images-prune.ts"),
+  }),
+  command({
     path: ["oracle"],
     summary: "is every task solvable (oracle 1) and discriminating (nop 0, every trap 0)?",
     options: OPTIONS.oracle,

@@ -57,6 +57,7 @@ export const OPTIONS = {
     json,
   },
   imagesVerify: { json },
+  imagesPrune: { json },
   oracle: {
     dataset,
     tasks,
