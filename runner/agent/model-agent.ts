@@ -1,5 +1,7 @@
 import type { ModelApi } from "../base/formats/common.ts";
 import type { ToolNaming } from "../base/formats/tool-naming.ts";
+import type { AgentTranscript } from "../base/formats/transcript.ts";
+import type { Known } from "../base/unknown.ts";
 
 /** What a launch is told: the same in both conditions but for `mcp`. */
 export interface LaunchContext {
@@ -20,7 +22,7 @@ export interface LaunchContext {
   readonly workdir: string;
 }
 
-/** How to start an agent in its container. */
+/** How to start an agent in its container. Its standard input is at its end from the start. */
 export interface Launch {
   /** Files to put there first; paths are absolute. */
   readonly files: readonly { readonly path: string; readonly content: string }[];
@@ -28,7 +30,7 @@ export interface Launch {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What an agent's exit code means, where it means more than success. */
+/** Why an agent ended, as far as that is not its own doing. */
 export type ExitMeaning =
   /** The agent finished, or failed in a way that is its own doing. */
   | { readonly kind: "self" | "crash"; readonly detail: string | null }
@@ -37,16 +39,51 @@ export type ExitMeaning =
   /** The agent could not use the condition's MCP server. */
   | { readonly kind: "condition"; readonly detail: string };
 
+/** What an ended agent left that tells why it ended; all of it is kept, so that a verification says the same. */
+export interface EndEvidence {
+  readonly exitCode: number;
+  readonly transcript: Known<AgentTranscript>;
+  /** The last 4 KiB of what it printed on its standard error, as text. */
+  readonly lastWords: string;
+}
+
+/**
+ * Where a task's image or files could plant settings for this agent. None of them may have an effect; the ones that are there are
+ * reported as observations of the trial.
+ */
+export interface AmbientPaths {
+  /** Below the home of the image's user, such as `.codex/config.toml`. */
+  readonly home: readonly string[];
+  /** In the working directory and every folder above it, such as `AGENTS.md`. */
+  readonly project: readonly string[];
+  /** Absolute paths, such as `/etc/codex/config.toml`. */
+  readonly system: readonly string[];
+  /** Absolute folders that no switch turns off: the container gets an empty one in their place. */
+  readonly masked: readonly string[];
+}
+
 /** An agent that is driven by a model through the gateway. */
 export interface ModelAgent {
   readonly name: string;
   readonly version: string;
+  /** The npm release that its runtime is made from; null for a program of the runner's own. */
+  readonly npm: { readonly package: string; readonly version: string } | null;
   /** The runner's image that holds its runtime; mounted read-only, never installed per trial. */
   readonly runtimeImage: string;
   /** Folder of the runtime in that image, and its mount point. */
   readonly runtime: string;
   readonly apis: readonly ModelApi[];
-  readonly naming: ToolNaming;
+  /** The words for reasoning effort that it takes; null when it hands on any. */
+  readonly reasoningEfforts: readonly string[] | null;
+  /** How it shows tools to its model when the study's server has this name; the same in both conditions. */
+  readonly naming: (server: string) => ToolNaming;
+  /** Member of `_meta` in its tools/call requests that holds the model's id of the call; null when it sends none. */
+  readonly callIdMeta: string | null;
+  /** Own tools that its transcript never tells of. */
+  readonly untold: readonly string[];
+  readonly ambient: AmbientPaths;
   readonly launch: (context: LaunchContext) => Launch;
-  readonly explainExit: (exitCode: number) => ExitMeaning;
+  /** Reads its standard output. `server` is the study's name of the MCP server. What cannot be read is unknown, never an exception. */
+  readonly readTranscript: (stdout: Uint8Array, server: string) => Known<AgentTranscript>;
+  readonly explainEnd: (evidence: EndEvidence) => ExitMeaning;
 }

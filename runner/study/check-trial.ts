@@ -1,4 +1,6 @@
-import type { Digest } from "../base/digest.ts";
+import type { ExitMeaning } from "../agent/model-agent.ts";
+import { type Digest, digestJson } from "../base/digest.ts";
+import { budgetsSchema, pricesSchema } from "../base/formats/budgets.ts";
 import { surfaceDigest, surfaceSchema } from "../base/formats/surface.ts";
 import type { TraceBody } from "../base/formats/trace-body.ts";
 import { parseStrictJson } from "../base/strict-json.ts";
@@ -7,6 +9,7 @@ import type { ObjectStore } from "../evidence/store.ts";
 import { judgeToolsOffered } from "../trace/judge-tools.ts";
 import { readTrace, type Trace } from "../trace/read-trace.ts";
 import { recheckTrace } from "../trace/recheck-trace.ts";
+import { endEvidence } from "../trial/agent-evidence.ts";
 import type { TrialRecord } from "../trial/record.ts";
 import { rederiveRewards } from "../trial/rederive.ts";
 import type { PlannedTrial } from "./order.ts";
@@ -24,8 +27,6 @@ export interface TrialExpectation {
   readonly context: RowContext;
   /** The locked surface without its catalog, which is read once a run and not in every trial. */
   readonly surface: Digest;
-  /** Says what an agent's exit code means; null for an agent that no model drives. */
-  readonly explainExit: ((exitCode: number) => { readonly kind: string }) | null;
 }
 
 const MAX_TRACE_BYTES = 256 * 1024 * 1024;
@@ -51,7 +52,8 @@ export async function checkTrial(
     reasons.push(...(await checkServer(store, record, expected.surface, trace)));
     reasons.push(...recheckTrace(trace.events, objectReader(store, record)).map((reason) => `the trace: ${reason}`));
   }
-  reasons.push(...checkOutcome(record, expected, trace));
+  const meaning = await endMeaning(store, record, expected.context);
+  reasons.push(...checkEnd(record, meaning), ...checkOutcome(record, expected, trace, meaning));
   const row = await deriveRow(store, record, expected.context, trace);
   return { reasons, row };
 }
@@ -92,6 +94,15 @@ function checkScope(record: TrialRecord, { plan }: TrialExpectation, { events }:
   const seen = start.model === null ? null : { id: start.model.id, source: start.model.source };
   if (model?.id !== seen?.id || model?.source !== seen?.source)
     reasons.push(`the trace was made with the model ${JSON.stringify(seen)}, planned is ${JSON.stringify(model)}`);
+  const prices = plan.model?.prices ?? null;
+  if (digestJson(start.prices) !== digestJson(prices === null ? null : pricesSchema.parse(prices)))
+    reasons.push(
+      `the trace was made with the prices ${JSON.stringify(start.prices)}, planned are ${JSON.stringify(prices)}`,
+    );
+  if (digestJson(start.budgets) !== digestJson(budgetsSchema.parse(plan.budgets)))
+    reasons.push(
+      `the trace was made with the budgets ${JSON.stringify(start.budgets)}, planned are ${JSON.stringify(plan.budgets)}`,
+    );
   const cassette = plan.cassettes[String(record.number)] ?? null;
   if (start.cassetteDigest !== cassette)
     reasons.push(`the trace was made with the cassette ${start.cassetteDigest}, planned is ${cassette}`);
@@ -150,15 +161,40 @@ async function checkServer(store: Store, record: TrialRecord, locked: Digest, tr
   return reasons;
 }
 
+/** Why the last step's agent ended, read again from what it printed; null when it did not end by itself. */
+async function endMeaning(
+  store: Store,
+  { steps }: TrialRecord,
+  { agent, server }: RowContext,
+): Promise<ExitMeaning | null> {
+  const last = steps.at(-1);
+  const exitCode = last?.agentEnd?.exitCode ?? null;
+  if (agent === null || exitCode === null || last?.agentOutput == null) return null;
+  return agent.explainEnd(await endEvidence(store, agent, server, exitCode, last.agentOutput));
+}
+
+function checkEnd({ steps }: TrialRecord, meaning: ExitMeaning | null): string[] {
+  const end = steps.at(-1)?.agentEnd;
+  if (end == null || meaning === null) return [];
+  const by = meaning.kind === "self" ? "self" : "crash";
+  return end.by === by && end.detail === meaning.detail
+    ? []
+    : [`its agent's end is ${end.by} (${end.detail}), and what it printed says ${by} (${meaning.detail})`];
+}
+
 /** An outcome that drops a pair needs evidence as much as a score does. */
-function checkOutcome(record: TrialRecord, { context, explainExit }: TrialExpectation, trace: Trace | null): string[] {
+function checkOutcome(
+  record: TrialRecord,
+  { context }: TrialExpectation,
+  trace: Trace | null,
+  meaning: ExitMeaning | null,
+): string[] {
   const { outcome, condition } = record;
-  const { naming, serverTools } = context;
-  if (naming === null || condition === "none") return [];
+  const { agent, server, serverTools } = context;
+  if (agent === null || condition === "none") return [];
+  const naming = agent.naming(server);
   if (trace === null) return outcome === "scored" ? ["it is scored although its gateway left no trace"] : [];
   const judged = judgeToolsOffered(trace.events, { condition, serverTools, naming });
-  const exit = record.steps.at(-1)?.agentEnd?.exitCode ?? null;
-  const meaning = exit === null || explainExit === null ? null : explainExit(exit).kind;
   const has = (type: (typeof trace.events)[number]["type"]) => trace.events.some((event) => event.type === type);
   switch (outcome) {
     case "scored":
@@ -168,14 +204,14 @@ function checkOutcome(record: TrialRecord, { context, explainExit }: TrialExpect
         ? []
         : [`the trace does not prove the condition: ${judged.problems.join("; ") || "no request offered tools"}`];
     case "provider_error":
-      return has("provider-error") || meaning === "provider" || !trace.complete
+      return has("provider-error") || meaning?.kind === "provider" || !trace.complete
         ? []
         : ["its outcome is provider_error, and the trace shows no failure of the provider"];
     case "invalid_condition": {
       const unseen = condition === "treatment" && !trace.events.some((event) => event.type === "preflight" && event.ok);
       return judged.verdict !== "as-expected" ||
         has("condition-violation") ||
-        meaning === "condition" ||
+        meaning?.kind === "condition" ||
         unseen ||
         !trace.complete
         ? []

@@ -51,12 +51,9 @@ async function spansOf({ store, plan, serverTools }: ReportedBundle, record: Tri
     const path = store.path(digest);
     return statSync(path).size > MAX_OBJECT_BYTES ? undefined : readFileSync(path);
   };
+  const naming = agent.naming(plan.mcp.name);
   try {
-    return timelineSpans(
-      trace.events,
-      readObject,
-      new Set(serverTools.map((tool) => nameForModel(tool, agent.naming))),
-    );
+    return timelineSpans(trace.events, readObject, new Set(serverTools.map((tool) => nameForModel(tool, naming))));
   } catch (thrown) {
     return unknown("unavailable", messageOf(thrown));
   }

@@ -103,7 +103,8 @@ export function countOutcomes(rows: readonly TrialRow[]): RunReport["outcomes"] 
 export function rowContext(plan: Plan, tools: readonly { readonly name: string }[], task: string): RowContext {
   const agent = findAgent(plan.agent.name);
   return {
-    naming: typeof agent === "string" ? null : agent.naming,
+    agent: typeof agent === "string" ? null : agent,
+    server: plan.mcp.name,
     serverTools: tools.map(({ name }) => name),
     expectedOperations: plan.expectedOperations[task] ?? null,
   };

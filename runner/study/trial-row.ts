@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync } from "node:fs";
+import type { ModelAgent } from "../agent/model-agent.ts";
 import { type Digest, digestBytes } from "../base/digest.ts";
 import { RunnerError } from "../base/errors.ts";
-import type { ToolNaming } from "../base/formats/tool-naming.ts";
 import { isUnknown, type Known, unknown } from "../base/unknown.ts";
 import type { ObjectStore } from "../evidence/store.ts";
 import { readTrace, type Trace } from "../trace/read-trace.ts";
@@ -32,7 +32,10 @@ export interface TrialRow {
 
 /** What the derivation needs to know beside the record. */
 export interface RowContext {
-  readonly naming: ToolNaming | null;
+  /** null for an agent that no model drives. */
+  readonly agent: ModelAgent | null;
+  /** The study's name of its MCP server. */
+  readonly server: string;
   /** Names of the study's server's tools. */
   readonly serverTools: readonly string[];
   readonly expectedOperations: readonly string[] | null;
@@ -72,16 +75,16 @@ export async function deriveRow(
 async function metricsOf(
   store: Pick<ObjectStore, "readAll" | "path">,
   record: TrialRecord,
-  { naming, serverTools, expectedOperations }: RowContext,
+  { agent, server, serverTools, expectedOperations }: RowContext,
   trace: Trace | null,
 ): Promise<TrialRow["metrics"]> {
-  if (naming === null) return null;
+  if (agent === null) return null;
   if (record.gateway === null) return unknown("missing", "the trial left no trace");
   const source = `the trace of trial ${record.number}`;
   return summariseTrace({
     trace: trace ?? readTrace(await store.readAll(record.gateway.trace, MAX_TRACE_BYTES), source),
     readObject: objectReader(store, record),
-    naming,
+    naming: agent.naming(server),
     serverTools,
     expectedOperations,
   });

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { lstat, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { findAgent } from "../agent/registry.ts";
 import { canonicalBytes } from "../base/canonical-json.ts";
 import { type Digest, digestBytes, digestJson } from "../base/digest.ts";
 import { messageOf } from "../base/errors.ts";
@@ -179,8 +178,6 @@ async function checkDerived(
   locked: Surface,
 ): Promise<Pick<VerifiedRun, "rows" | "images">> {
   const { store, refuse, signal } = reader;
-  const agent = findAgent(plan.agent.name);
-  const explainExit = typeof agent === "string" ? null : agent.explainExit;
   const planned = new Map(plan.trials.map((trial) => [trial.number, trial]));
   const bindings = new Map(plan.tasks.map((task) => [task.id, task]));
   const surface = surfaceDigest({ ...locked, catalog: null });
@@ -202,7 +199,6 @@ async function checkDerived(
         attempt,
         context,
         surface,
-        explainExit,
       });
       for (const reason of checked.reasons) refuse(`trial ${number}: ${reason}`);
       for (const reason of checkTrialImages(record.images, report, plan, images.get(trial.task) ?? new Map()))

@@ -21,7 +21,7 @@ export type DifferenceCause = "not-sent" | "not-written" | "not-in-transcript" |
 export interface CallDifference {
   readonly cause: DifferenceCause;
   readonly name: string;
-  readonly arguments: string;
+  readonly arguments: string | null;
 }
 
 export interface ReconcileInput {
@@ -35,7 +35,7 @@ export interface ReconcileInput {
 
 interface Call {
   readonly name: string;
-  readonly arguments: string;
+  readonly arguments: string | null;
 }
 
 /**
@@ -79,7 +79,7 @@ function missing(calls: readonly Call[], others: readonly Call[], cause: Differe
 }
 
 function keyOf({ name, arguments: given }: Call): string {
-  return digestJson([name, plainJson(readArguments(given))]);
+  return digestJson([name, plainJson(readArguments(given ?? ""))]);
 }
 
 /** No arguments and an empty object are the same; text that is no JSON stands for itself. */

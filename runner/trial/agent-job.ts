@@ -1,6 +1,7 @@
 import type { PackEntry } from "../docker/archive/pack.ts";
 import type { FileList, FileSets } from "../task/file-sets.ts";
 import type { Step } from "../task/model.ts";
+import { endEvidence } from "./agent-evidence.ts";
 import { fileEntries } from "./files.ts";
 import type { AgentJob } from "./run-agent.ts";
 import type { TrialSpec } from "./spec.ts";
@@ -72,7 +73,14 @@ function modelJob(
     yield { path: AGENT_HOME.slice(1), type: "directory", mode: 0o777 };
     for (const { path, content } of launch.files) yield { path: path.slice(1), type: "file", mode: 0o644, content };
   }
-  const job = { argv: launch.argv, env: toLines(launch.env), user: step.agent.user, explainExit: agent.explainExit };
+  const server = spec.mcp?.name ?? "";
+  const job: AgentJob = {
+    argv: launch.argv,
+    env: toLines(launch.env),
+    user: step.agent.user,
+    explain: async (store, exitCode, output) =>
+      agent.explainEnd(await endEvidence(store, agent, server, exitCode, output)),
+  };
   return { files, job };
 }
 

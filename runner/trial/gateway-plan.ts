@@ -1,4 +1,5 @@
-import { nameForModel } from "../base/formats/tool-naming.ts";
+import type { ModelAgent } from "../agent/model-agent.ts";
+import type { ToolNaming } from "../base/formats/tool-naming.ts";
 import type { GatewaySetSpec } from "./gateway-set.ts";
 import type { TrialSpec } from "./spec.ts";
 
@@ -32,7 +33,7 @@ export function gatewayPlan(runId: string, spec: TrialSpec): GatewaySetSpec {
       },
       replay: model.cassette !== null,
       mcp: treatment === null ? null : { url: treatment.url },
-      tools: { naming: agent.agent.naming, serverTools: serverTools(spec) },
+      tools: { naming: namingOf(agent.agent, spec), serverTools: serverTools(spec) },
       budgets: spec.budgets ?? {},
       proxy: allow.length === 0 ? null : { allow },
     },
@@ -48,8 +49,7 @@ export function serverTools(spec: TrialSpec): string[] {
   return spec.mcp === null ? [] : spec.mcp.surface.tools.map(({ name }) => name);
 }
 
-/** The names under which the agent's model sees them. */
-export function serverToolsForModel(spec: TrialSpec): string[] {
-  const { agent } = spec;
-  return agent.kind === "model" ? serverTools(spec).map((name) => nameForModel(name, agent.agent.naming)) : [];
+/** How the trial's agent shows tools; a trial outside of studies has no server whose name could matter. */
+export function namingOf(agent: ModelAgent, spec: Pick<TrialSpec, "mcp">): ToolNaming {
+  return agent.naming(spec.mcp?.name ?? "");
 }

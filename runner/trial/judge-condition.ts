@@ -3,7 +3,7 @@ import { judgeToolsOffered } from "../trace/judge-tools.ts";
 import { readTrace } from "../trace/read-trace.ts";
 import { TrialFailure } from "./failure.ts";
 import type { GatewayEvidence } from "./gateway-evidence.ts";
-import { serverTools } from "./gateway-plan.ts";
+import { namingOf, serverTools } from "./gateway-plan.ts";
 import type { Cause, Outcome } from "./record.ts";
 import type { AgentRun } from "./run-agent.ts";
 import type { TrialSpec } from "./spec.ts";
@@ -16,8 +16,8 @@ const MAX_TRACE_BYTES = 256 * 1024 * 1024;
  * violated, the gateway broke.
  * @throws TrialFailure
  */
-export function judgeTrouble(spec: TrialSpec, run: AgentRun): void {
-  const { trouble } = run;
+export function judgeTrouble(run: AgentRun): void {
+  const { trouble, meaning } = run;
   switch (trouble?.notice) {
     case "provider-error": {
       const status = trouble.status === null ? "" : ` (status ${trouble.status})`;
@@ -32,10 +32,8 @@ export function judgeTrouble(spec: TrialSpec, run: AgentRun): void {
     default:
       break;
   }
-  if (spec.agent.kind !== "model" || run.end.exitCode === null) return;
-  const meaning = spec.agent.agent.explainExit(run.end.exitCode);
-  if (meaning.kind === "condition") throw new TrialFailure("invalid_condition", "MCP_NOT_USABLE", meaning.detail);
-  if (meaning.kind === "provider") throw new TrialFailure("provider_error", "PROVIDER_FAILED", meaning.detail);
+  if (meaning?.kind === "condition") throw new TrialFailure("invalid_condition", "MCP_NOT_USABLE", meaning.detail);
+  if (meaning?.kind === "provider") throw new TrialFailure("provider_error", "PROVIDER_FAILED", meaning.detail);
 }
 
 /** Holds the tools that the model was offered, as the gateway recorded them, against the condition. */
@@ -56,7 +54,7 @@ export async function judgeCondition(
   const { verdict, problems } = judgeToolsOffered(trace.events, {
     condition,
     serverTools: serverTools(spec),
-    naming: agent.agent.naming,
+    naming: namingOf(agent.agent, spec),
   });
   if (verdict === "as-expected") return null;
   return {

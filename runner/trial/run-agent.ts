@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ExitMeaning } from "../agent/model-agent.ts";
 import type { Container } from "../docker/container.ts";
+import type { ObjectStore } from "../evidence/store.ts";
 import { startDeadline } from "./deadline.ts";
 import type { GatewayLink, GatewayTrouble } from "./gateway-link.ts";
 import { captureOutput } from "./output-capture.ts";
@@ -13,8 +14,12 @@ export interface AgentJob {
   readonly env: readonly string[];
   /** null: the image's user. */
   readonly user: string | null;
-  /** What an exit code of this agent means; absent: 0 is a good end, everything else a crash. */
-  readonly explainExit?: (exitCode: number) => ExitMeaning;
+  /** Why this agent ended; absent: exit code 0 is a good end, everything else a crash. */
+  readonly explain?: (
+    store: Pick<ObjectStore, "readAll">,
+    exitCode: number,
+    output: AgentRun["output"],
+  ) => Promise<ExitMeaning>;
 }
 
 /** Which limits end the agent. */
@@ -31,6 +36,8 @@ export interface AgentRun {
   readonly output: { readonly stdout: CaptureRecord; readonly stderr: CaptureRecord };
   /** What the gateway reported that ended it, where it did. */
   readonly trouble: GatewayTrouble | null;
+  /** Why it ended by itself, where it did and tells. */
+  readonly meaning: ExitMeaning | null;
 }
 
 type Stop =
@@ -42,6 +49,8 @@ type Stop =
 const STORAGE_POLL_MS = 2_000;
 /** How long a refused budget may take the agent to notice and finish by itself. */
 const BUDGET_GRACE_MS = 5_000;
+/** How long a notice of the gateway may be on its way. */
+const NOTICE_GRACE_MS = 1_000;
 
 /**
  * Runs the agent and ends it: by itself, at the time limit, at a budget, or because the gateway saw trouble. Whatever the reason, the
@@ -102,14 +111,29 @@ export async function runAgent(
   });
   signal.throwIfAborted();
   const output = { stdout: await stdout.finish(), stderr: await stderr.finish() };
+  const meaning =
+    stop.why === "ended" && stop.exitCode !== null && job.explain !== undefined
+      ? await job.explain(world.store, stop.exitCode, output)
+      : null;
+  if (stop.why === "ended" && meaning !== null && meaning.kind !== "self" && link !== null) {
+    // The gateway sees the cause first, but its word may come later than the agent's end.
+    const trouble = link.trouble() ?? (await soonest(link.firstTrouble, signal));
+    if (trouble?.notice === "budget-exhausted") stop = { why: "trouble", trouble };
+  }
   return {
-    end: describeEnd(stop, limits, job),
+    end: describeEnd(stop, limits, meaning),
     output,
     trouble: stop.why === "trouble" ? stop.trouble : (link?.trouble() ?? null),
+    meaning: stop.why === "ended" ? meaning : null,
   };
 }
 
-function describeEnd(stop: Stop, limits: AgentLimits, job: AgentJob): AgentEnd {
+/** What the gateway says within a moment, if anything. */
+async function soonest(trouble: Promise<GatewayTrouble>, signal: AbortSignal): Promise<GatewayTrouble | undefined> {
+  return await Promise.race([trouble, sleep(NOTICE_GRACE_MS, undefined, { signal })]);
+}
+
+function describeEnd(stop: Stop, limits: AgentLimits, meaning: ExitMeaning | null): AgentEnd {
   switch (stop.why) {
     case "timeout":
       return {
@@ -136,15 +160,14 @@ function describeEnd(stop: Stop, limits: AgentLimits, job: AgentJob): AgentEnd {
           }
         : { by: "crash", exitCode: null, detail: `ended because of the gateway's ${stop.trouble.notice}` };
     case "ended":
-      return stop.died === null ? describeExit(stop.exitCode, job) : { by: "crash", exitCode: null, detail: stop.died };
+      return stop.died === null
+        ? describeExit(stop.exitCode, meaning)
+        : { by: "crash", exitCode: null, detail: stop.died };
   }
 }
 
-function describeExit(exitCode: number | null, job: AgentJob): AgentEnd {
-  if (exitCode !== null && job.explainExit !== undefined) {
-    const { kind, detail } = job.explainExit(exitCode);
-    return { by: kind === "self" ? "self" : "crash", exitCode, detail };
-  }
+function describeExit(exitCode: number | null, meaning: ExitMeaning | null): AgentEnd {
+  if (meaning !== null) return { by: meaning.kind === "self" ? "self" : "crash", exitCode, detail: meaning.detail };
   if (exitCode === 0) return { by: "self", exitCode, detail: null };
   return { by: "crash", exitCode, detail: `the agent ended with exit code ${exitCode ?? "unknown"}` };
 }

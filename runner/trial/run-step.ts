@@ -44,7 +44,7 @@ export async function runStep(context: TrialContext, work: StepWork, agentEnded:
     set?.link.send({ do: "agent-ended" });
     record.agentEnd = run.end;
     record.agentOutput = run.output;
-    judgeTrouble(spec, run);
+    judgeTrouble(run);
   } else if (!dormant) {
     await watch.time("agent", () => container.kill({ signal }));
     record.agentEnd = { by: "self", exitCode: null, detail: null };

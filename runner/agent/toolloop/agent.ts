@@ -1,14 +1,23 @@
-import type { ExitMeaning, LaunchContext, ModelAgent } from "../model-agent.ts";
+import type { EndReason } from "../../base/formats/transcript.ts";
+import { explainReason } from "../explain-end.ts";
+import type { EndEvidence, ExitMeaning, LaunchContext, ModelAgent } from "../model-agent.ts";
 import { TOOLLOOP_EXIT, TOOLLOOP_NAMING, type ToolloopConfigInput } from "./config.ts";
+import { readToolloopTranscript } from "./read-transcript.ts";
 
 /** The reference agent: a small tool-calling loop over Chat Completions with a shell, and the condition's MCP tools. */
 export const TOOLLOOP: ModelAgent = {
   name: "toolloop",
   version: "1",
+  npm: null,
   runtimeImage: "agent-toolloop",
   runtime: "/opt/agent",
   apis: ["chat"],
-  naming: TOOLLOOP_NAMING,
+  reasoningEfforts: null,
+  naming: () => TOOLLOOP_NAMING,
+  callIdMeta: null,
+  untold: [],
+  // The loop reads its own config file and nothing else.
+  ambient: { home: [], project: [], system: [], masked: [] },
   launch: (context) => {
     const config = `${context.home}/config.json`;
     return {
@@ -17,7 +26,8 @@ export const TOOLLOOP: ModelAgent = {
       env: { HOME: context.home },
     };
   },
-  explainExit,
+  readTranscript: readToolloopTranscript,
+  explainEnd,
 };
 
 function configOf(context: LaunchContext): ToolloopConfigInput {
@@ -34,25 +44,15 @@ function configOf(context: LaunchContext): ToolloopConfigInput {
   };
 }
 
-function explainExit(exitCode: number): ExitMeaning {
-  switch (exitCode) {
-    case TOOLLOOP_EXIT.finished:
-      return { kind: "self", detail: null };
-    case TOOLLOOP_EXIT.provider:
-      return { kind: "provider", detail: "the agent could not get an answer from the model" };
-    case TOOLLOOP_EXIT.mcp:
-      return { kind: "condition", detail: "the agent could not reach the MCP server" };
-    case TOOLLOOP_EXIT.turns:
-      return { kind: "self", detail: "the agent reached its limit of turns" };
-    case TOOLLOOP_EXIT.refusal:
-      return { kind: "self", detail: "the model declined" };
-    case TOOLLOOP_EXIT.length:
-      return { kind: "self", detail: "the model's answer reached its length limit" };
-    case TOOLLOOP_EXIT.empty:
-      return { kind: "self", detail: "the model's answer was empty" };
-    case TOOLLOOP_EXIT.budget:
-      return { kind: "self", detail: "a budget was exhausted" };
-    default:
-      return { kind: "crash", detail: `the agent ended with exit code ${exitCode}` };
-  }
+const BY_EXIT = new Map<number, EndReason>(
+  (["finished", "provider", "mcp", "turns", "refusal", "length", "empty", "budget"] as const).map((reason) => [
+    TOOLLOOP_EXIT[reason],
+    reason,
+  ]),
+);
+
+/** Each end has an exit code of its own. */
+function explainEnd({ exitCode }: EndEvidence): ExitMeaning {
+  const reason = BY_EXIT.get(exitCode);
+  return explainReason(reason ?? "crash", reason === undefined ? `the agent ended with exit code ${exitCode}` : null);
 }

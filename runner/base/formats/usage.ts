@@ -9,6 +9,17 @@ export function unknownUsage(reason: Unknown): Usage {
   return { input: reason, cachedInput: reason, cacheWriteInput: reason, output: reason, reasoning: reason };
 }
 
+/** Adds usages up, member by member; one unknown makes a member's sum unknown. */
+export function sumUsage(usages: readonly Usage[]): Usage {
+  return {
+    input: sumKnown(usages.map(({ input }) => input)),
+    cachedInput: sumKnown(usages.map(({ cachedInput }) => cachedInput)),
+    cacheWriteInput: sumKnown(usages.map(({ cacheWriteInput }) => cacheWriteInput)),
+    output: sumKnown(usages.map(({ output }) => output)),
+    reasoning: sumKnown(usages.map(({ reasoning }) => reasoning)),
+  };
+}
+
 /** Reads an API's `usage` member into one meaning. Members that are not there, or no counts, are unknown. */
 export function readUsage(api: ModelApi, usage: ExactJson | undefined): Usage {
   if (typeof usage !== "object" || usage === null) return unknownUsage(unknown("missing", "the answer has no usage"));

@@ -42,7 +42,8 @@ async function reconcile(
     readObject,
     naming,
     serverTools,
-    transcript: transcript?.map(([name, given]) => ({ id: null, name, arguments: given, isError: null })) ?? null,
+    transcript:
+      transcript?.map(([name, given]) => ({ id: null, name, arguments: given, isError: null, result: null })) ?? null,
   });
 }
 
