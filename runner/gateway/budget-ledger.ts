@@ -1,6 +1,7 @@
 import type { BudgetName, Budgets, Prices } from "../base/formats/budgets.ts";
+import { priceOf } from "../base/formats/cost.ts";
 import type { Usage } from "../base/formats/trace-events.ts";
-import { isUnknown, type Known, unknown } from "../base/unknown.ts";
+import { isUnknown, type Known } from "../base/unknown.ts";
 
 /** What one model request sets aside before it goes out. */
 export interface Reservation {
@@ -25,31 +26,8 @@ export function estimate(requestBytes: number, maxOutputTokens: number, prices: 
   const dearest = prices === null ? 0 : Math.max(prices.input, prices.cacheWriteInput ?? 0);
   return {
     tokens: input + maxOutputTokens,
-    costMicroUsd: prices === null ? null : price(input, dearest) + price(maxOutputTokens, prices.output),
+    costMicroUsd: prices === null ? null : priceOf(input, dearest) + priceOf(maxOutputTokens, prices.output),
   };
-}
-
-/** What an answer costs by the study's prices; unknown when prices or a count that they need are not known. */
-export function costOf(usage: Usage, prices: Prices | null): Known<number> {
-  if (prices === null) return unknown("unavailable", "the study names no prices");
-  const { input, output } = usage;
-  const read = prices.cachedInput === null ? 0 : usage.cachedInput;
-  const written = prices.cacheWriteInput === null ? 0 : usage.cacheWriteInput;
-  if (isUnknown(input)) return input;
-  if (isUnknown(output)) return output;
-  if (isUnknown(read)) return read;
-  if (isUnknown(written)) return written;
-  const plain = Math.max(0, input - read - written);
-  return (
-    price(plain, prices.input) +
-    price(read, prices.cachedInput ?? prices.input) +
-    price(written, prices.cacheWriteInput ?? prices.input) +
-    price(output, prices.output)
-  );
-}
-
-function price(tokens: number, microUsdPerMTok: number): number {
-  return Math.ceil((tokens * microUsdPerMTok) / 1_000_000);
 }
 
 /**

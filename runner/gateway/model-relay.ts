@@ -1,13 +1,14 @@
 import type { ServerResponse } from "node:http";
 import { messageOf } from "../base/errors.ts";
+import { billedUsage } from "../base/formats/billed-usage.ts";
+import { costOf } from "../base/formats/cost.ts";
 import type { GatewayModel } from "../base/formats/gateway-config.ts";
 import { type ModelAnswer, readModelAnswer } from "../base/formats/model-response.ts";
 import type { Ended, Usage } from "../base/formats/trace-events.ts";
-import { unknownUsage } from "../base/formats/usage.ts";
 import { type Known, unknown } from "../base/unknown.ts";
 import { writeChunk } from "./agent-gone.ts";
 import { answerJson, apiError } from "./api-errors.ts";
-import { costOf, type Reservation } from "./budget-ledger.ts";
+import type { Reservation } from "./budget-ledger.ts";
 import { headerValue, recordedHeaders } from "./headers.ts";
 import type { ModelCall, Provider, ProviderAnswer, ProviderFailure } from "./provider.ts";
 import { isProviderStatus, isServiceError } from "./provider-failure.ts";
@@ -103,8 +104,7 @@ function recordAnswer(
   const cut = unknown("truncated", "the request was cut before an answer came");
   const stream = answer !== null && isStream(answer);
   const read = answer === null ? null : readModelAnswer(call.api, bytes, stream);
-  const refused = answer !== null && answer.status >= 400 && read !== null && !hasUsage(read.usage);
-  const usage = refused ? refusedUsage(answer.status) : (read?.usage ?? unknownUsage(cut));
+  const usage = billedUsage(answer?.status ?? null, read);
   const cost = settle(relay, usage);
   session.evidence.emit({
     type: "model-response",
@@ -153,15 +153,4 @@ function isFailure(answer: ProviderAnswer | ProviderFailure): answer is Provider
 
 function isStream(answer: Pick<ProviderAnswer, "headers">): boolean {
   return (headerValue(answer.headers, "content-type") ?? "").toLowerCase().startsWith("text/event-stream");
-}
-
-function hasUsage(usage: Usage): boolean {
-  return typeof usage.input === "number" || typeof usage.output === "number";
-}
-
-/** A request that an API refuses (4xx) is not billed, and its answer has no usage. What a broken service billed is not known. */
-function refusedUsage(status: number): Usage {
-  return status < 500
-    ? { input: 0, cachedInput: 0, cacheWriteInput: 0, output: 0, reasoning: 0 }
-    : unknownUsage(unknown("missing", `the provider answered ${status}`));
 }

@@ -2,6 +2,9 @@ import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { digestJson } from "../base/digest.ts";
 import { messageOf } from "../base/errors.ts";
+import { billedUsage } from "../base/formats/billed-usage.ts";
+import type { Prices } from "../base/formats/budgets.ts";
+import { costOf } from "../base/formats/cost.ts";
 import { at } from "../base/formats/json-access.ts";
 import { offeredToolNames } from "../base/formats/model-request.ts";
 import { readModelAnswer } from "../base/formats/model-response.ts";
@@ -13,8 +16,8 @@ import { isUnknown } from "../base/unknown.ts";
 import { bodyBytes, type ReadObject } from "./trace-bodies.ts";
 
 /**
- * Derives again what the gateway wrote beside the bytes it saw: the tools that each request offered, the usage and the model of each
- * answer, and the totals of each MCP exchange. Returns a sentence for everything that the bytes do not say. Bodies that are not in the
+ * Derives again what the gateway wrote beside the bytes it saw: the tools that each request offered, the usage, the model and the
+ * cost of each answer, and the totals of each MCP exchange. Returns a sentence for everything that the bytes do not say. Bodies that are not in the
  * evidence, or had secrets taken out, say nothing.
  */
 export function recheckTrace(events: readonly TraceEvent[], readObject: ReadObject): string[] {
@@ -30,6 +33,8 @@ export function recheckTrace(events: readonly TraceEvent[], readObject: ReadObje
     }
     return body.redacted > 0 ? null : Buffer.from(bytes);
   };
+  const start = events.find((event) => event.type === "start");
+  const prices = start?.prices ?? null;
   const steps: { readonly [T in TraceEvent["type"]]?: (event: TraceEventOf<T>) => string[] } = {
     "tools-offered": (event) => {
       if (offers.has(event.exchange)) return ["tools are offered twice"];
@@ -46,7 +51,7 @@ export function recheckTrace(events: readonly TraceEvent[], readObject: ReadObje
       const request = requests.get(event.exchange);
       if (request === undefined) return ["it is answered and was not requested"];
       const bytes = read(event.body);
-      return bytes === null ? [] : checkAnswer(event, request, bytes);
+      return [...(bytes === null ? [] : checkAnswer(event, request, bytes)), ...checkCost(event, prices)];
     },
     "mcp-request": (event) => {
       exchanges.set(event.exchange, { server: [], agent: [], partial: false });
@@ -109,20 +114,27 @@ function checkAnswer(
   { api }: TraceEventOf<"model-request">,
   bytes: Buffer,
 ): string[] {
-  // Refused and unanswered requests carry no usage of their own.
-  if (event.status === null || event.status >= 400) return [];
-  const answer = readModelAnswer(api, bytes, event.stream);
+  const answer = event.status === null ? null : readModelAnswer(api, bytes, event.stream);
+  const usage = billedUsage(event.status, answer);
   const reasons: string[] = [];
-  if (!isDeepStrictEqual(answer.usage, event.usage))
-    reasons.push(
-      `the answer's usage is ${JSON.stringify(answer.usage)}, the trace says ${JSON.stringify(event.usage)}`,
-    );
-  if (!isDeepStrictEqual(answer.model, event.observedModel))
+  if (!isDeepStrictEqual(usage, event.usage))
+    reasons.push(`the answer's usage is ${JSON.stringify(usage)}, the trace says ${JSON.stringify(event.usage)}`);
+  if (answer !== null && !isDeepStrictEqual(answer.model, event.observedModel))
     reasons.push(
       `the answer names the model ${JSON.stringify(answer.model)}, the trace says ${JSON.stringify(event.observedModel)}`,
     );
-  if (event.source !== "live" && event.costMicroUsd !== 0) reasons.push("a replayed answer cost money");
   return reasons;
+}
+
+/** A replay costs nothing; a live answer costs what its usage comes to at the prices that the gateway was started with. */
+function checkCost({ source, usage, costMicroUsd }: TraceEventOf<"model-response">, prices: Prices | null): string[] {
+  if (source !== "live") return costMicroUsd === 0 ? [] : ["a replayed answer cost money"];
+  const cost = costOf(usage, prices);
+  return isDeepStrictEqual(cost, costMicroUsd)
+    ? []
+    : [
+        `the answer costs ${JSON.stringify(cost)} micro-dollars by its usage, the trace says ${JSON.stringify(costMicroUsd)}`,
+      ];
 }
 
 function checkTotal(way: string, said: { bytes: number; digest: string }, frames: readonly Buffer[]): string[] {

@@ -411,6 +411,13 @@ const TRACES: readonly Forgery[] = [
     of(events, "start").model = { ...(of(events, "start").model as object), id: "model-2" };
     return undefined;
   }),
+  trace("other prices in its start", /trial \d+: the trace was made with the prices/, (events) => {
+    of(events, "start").prices = { input: 1, cachedInput: null, cacheWriteInput: null, output: 1 };
+  }),
+  trace("another budget in its start", /trial \d+: the trace was made with the budgets/, (events) => {
+    of(events, "start").budgets = { ...(of(events, "start").budgets as object), toolCalls: 99 };
+    return undefined;
+  }),
   trace(
     "a server in control",
     /trial \d+: control saw an MCP server/,
@@ -714,7 +721,7 @@ const PLANS: readonly Forgery[] = [
         (p) => {
           p.budgets.tokens = 1;
         },
-        /plan\/budgets\/tokens/,
+        /plan\/budgets\/tokens|made with the budgets/,
       ],
       [
         "the agent's version",

@@ -6,6 +6,7 @@ import { TOOLLOOP_NAMING, toolloopConfigSchema } from "../../runner/agent/toollo
 import { runLoop } from "../../runner/agent/toolloop/loop.ts";
 import { canonicalBytes } from "../../runner/base/canonical-json.ts";
 import { type Digest, digestBytes, digestJson } from "../../runner/base/digest.ts";
+import { type Prices, pricesSchema } from "../../runner/base/formats/budgets.ts";
 import type { CassetteInput } from "../../runner/base/formats/cassette.ts";
 import { type Surface, surfaceDigest, surfaceSchema } from "../../runner/base/formats/surface.ts";
 import { isObject, type Json } from "../../runner/base/json.ts";
@@ -238,7 +239,7 @@ function makePlan(tasks: readonly string[], repetitions: number, surface: Surfac
       surface: surfaceDigest(surface),
       catalog: null,
     },
-    budgets: { agentSeconds: 60, modelRequests: 8, tokens: 10_000, toolCalls: 8 },
+    budgets: { agentSeconds: 60, modelRequests: 8, tokens: 200_000, toolCalls: 8 },
     expectedOperations: Object.fromEntries(tasks.map((task) => [task, ["matrix.normal_form.smith.compute"]])),
     allowPublicNetwork: false,
     allowEnvironment: [],
@@ -281,7 +282,7 @@ async function makeRecord(
   const { store } = bundle;
   const treated = condition === "treatment";
   const reward = script.reward ?? (treated ? 1 : 0);
-  const gateway = await makeTrace(bundle, `${runId}-${condition}-${number}-1`, planned, surface, script);
+  const gateway = await makeTrace(bundle, `${runId}-${condition}-${number}-1`, planned, plan, surface, script);
   const empty = { bytes: 0, head: await store.put(""), tail: null, truncated: false };
   const rewards = { reward, correctness: reward, completeness: 1 };
   const verdict = {
@@ -372,6 +373,7 @@ async function makeTrace(
   { store }: BundleWriter,
   trialId: string,
   { task, condition, repetition }: PlannedTrial,
+  plan: Plan,
   surface: Surface,
   script: TrialScript,
 ): Promise<NonNullable<TrialRecord["gateway"]>> {
@@ -381,8 +383,9 @@ async function makeTrace(
     testConfig({
       trialId,
       scope: { task, condition, repetition },
-      model: { id: MODEL, baseUrl: null },
+      model: { id: MODEL, baseUrl: null, pricesMicroUsdPerMTok: pricesOf(plan) },
       replay: true,
+      budgets: plan.budgets,
       mcp: server === null ? null : { url: server.url },
       tools: { naming: TOOLLOOP_NAMING, serverTools: surface.tools.map(({ name }) => name) },
     }),
@@ -410,6 +413,10 @@ async function makeTrace(
     objects,
     surface: treated ? await store.put(await readFile(join(gateway.folder, "surface.json"))) : null,
   };
+}
+
+function pricesOf({ model }: Plan): Prices | null {
+  return model?.prices == null ? null : pricesSchema.parse(model.prices);
 }
 
 function conversation(task: string, condition: Condition, script: TrialScript): CassetteInput {

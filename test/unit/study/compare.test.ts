@@ -150,7 +150,7 @@ test("a pair of two plans is refused at every place where they differ", async ()
     anchors: { control: one.anchors.control, treatment: other.anchors.treatment },
   });
   expect(reasons.slice(1)).toEqual([
-    "plan/budgets/tokens: control has 10000, treatment 20000",
+    "plan/budgets/tokens: control has 200000, treatment 20000",
     expect.stringMatching(/^plan\/runner\/digest: control has "sha256:/),
   ]);
 });
