@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { RunnerError } from "../base/errors.ts";
 import { listTree } from "../base/tree-digest.ts";
 import type { HostCa } from "./host-ca.ts";
@@ -48,6 +48,8 @@ export interface BuildKit {
 export interface BuildKitRequest {
   /** The recipe's folder on the host. */
   readonly recipeFolder: string;
+  /** Other files that the script uses, by absolute path on the host. */
+  readonly uses?: readonly string[];
   readonly suite: string;
   /** null: those that the image itself names. */
   readonly mirrors: DebianMirrors | null;
@@ -65,6 +67,8 @@ const PASSED = [
   "PIP_INDEX_URL",
   "PIP_EXTRA_INDEX_URL",
   "PIP_DEFAULT_TIMEOUT",
+  "NPM_CONFIG_REGISTRY",
+  "npm_config_registry",
 ];
 
 /** The proxy and index variables of the host that a build needs, in both spellings where they have two. */
@@ -96,6 +100,9 @@ export async function buildKit(request: BuildKitRequest): Promise<BuildKit> {
       fileEntry(at(`recipe/${file.path}`), await readFile(join(request.recipeFolder, file.path)), 0o644),
     ),
   );
+  const uses = await Promise.all(
+    (request.uses ?? []).map(async (path) => fileEntry(at(`uses/${basename(path)}`), await readFile(path), 0o644)),
+  );
   const trust = [
     "SSL_CERT_FILE",
     "PIP_CERT",
@@ -106,7 +113,9 @@ export async function buildKit(request: BuildKitRequest): Promise<BuildKit> {
   ];
   return {
     entries: [
-      ...["", "none", "out", "home", "recipe"].map((folder) => directoryEntry(folder === "" ? KIT : at(folder))),
+      ...["", "none", "out", "home", "recipe", "uses"].map((folder) =>
+        directoryEntry(folder === "" ? KIT : at(folder)),
+      ),
       text("apt.conf", `${settings.join("\n")}\n`),
       ...(request.mirrors === null
         ? []
@@ -114,6 +123,7 @@ export async function buildKit(request: BuildKitRequest): Promise<BuildKit> {
       text("preferences", aptPreferences(request.pinned)),
       ...(request.hostCa === null ? [] : [text("ca.pem", request.hostCa.bundlePem)]),
       ...recipe,
+      ...uses,
     ],
     env: {
       KIT: `/${KIT}`,

@@ -174,6 +174,7 @@ async function runScript(
   if (builder === null) throw new TypeError(`${recipe.name} has a build script and no image to run it in`);
   const kit = await buildKit({
     recipeFolder: join(request.projectRoot, "images", recipe.name),
+    uses: (build.uses ?? []).map((path) => join(request.projectRoot, path)),
     suite: builder.suite ?? "stable",
     mirrors: request.mirrors,
     hostCa: request.hostCa,

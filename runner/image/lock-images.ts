@@ -63,7 +63,9 @@ function pinsOf(recipes: ReadonlyMap<string, Recipe>, built: BuildImagesResult):
   for (const [name, recipe] of recipes) {
     const below = needs(recipe).flatMap((needed) => built.images[needed]?.packages ?? []);
     const own = addedPackages(built.images[name]?.packages ?? [], below);
-    if (own.length > 0) images[name] = { deb: versionsOf(own, "deb"), wheel: versionsOf(own, "wheel") };
+    // An npm release is pinned in its recipe, by its digest.
+    if (own.some(({ kind }) => kind !== "npm"))
+      images[name] = { deb: versionsOf(own, "deb"), wheel: versionsOf(own, "wheel") };
   }
   return { schemaVersion: "1", images };
 }

@@ -29,7 +29,7 @@ const lockedSchema = z.strictObject({
   /** Where the build differs from the pins, both versions side by side. */
   differences: z.array(
     z.strictObject({
-      kind: z.enum(["deb", "wheel"]),
+      kind: z.enum(["deb", "wheel", "npm"]),
       name: z.string(),
       pinned: z.string().nullable(),
       built: z.string().nullable(),

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 /** One package inside an image. */
 export const packageSchema = z.strictObject({
-  kind: z.enum(["deb", "wheel"]),
+  kind: z.enum(["deb", "wheel", "npm"]),
   name: z.string().min(1),
   version: z.string().min(1),
 });
@@ -38,6 +38,15 @@ export function wheelOf(path: string): ImagePackage | undefined {
   const match = DIST_INFO.exec(path);
   if (match?.[1] === undefined || match[2] === undefined) return undefined;
   return { kind: "wheel", name: match[1].toLowerCase().replaceAll(/[-_.]+/g, "-"), version: match[2] };
+}
+
+const NPM_NOTE = /^\/opt\/agent\/npm\/(.+)@([^@/]+)\.json$/;
+
+/** The npm release that a note in an agent's runtime is about. */
+export function npmOf(path: string): ImagePackage | undefined {
+  const match = NPM_NOTE.exec(path);
+  if (match?.[1] === undefined || match[2] === undefined) return undefined;
+  return { kind: "npm", name: match[1].replaceAll("+", "/"), version: match[2] };
 }
 
 /** Sorted by kind, then by name. Later entries replace earlier ones of the same kind and name. */

@@ -38,6 +38,10 @@ export async function recipeInputs(
     recipe.kind === "debian"
       ? []
       : await Promise.all(recipe.files.map((file) => readRecipeFile(projectRoot, folder, file)));
+  const uses = recipe.kind === "debian" ? [] : (recipe.build?.uses ?? []);
+  const used = await Promise.all(
+    uses.map(async (path) => ({ path, digest: digestBytes(await readProjectFile(join(projectRoot, path), "kit")) })),
+  );
   const inputDigest = digestJson({
     builder: BUILDER_VERSION,
     recipe,
@@ -45,6 +49,7 @@ export async function recipeInputs(
     files: files.map((file) => ({ path: file.path, mode: file.mode, digest: digestBytes(file.content) })),
     pins: pinnedPackages(pins, recipe.name),
     parents,
+    ...(used.length === 0 ? {} : { used }),
   });
   return { inputDigest, files };
 }
@@ -53,14 +58,18 @@ type FileOfRecipe = Extract<Recipe, { kind: "layer" }>["files"][number];
 
 async function readRecipeFile(projectRoot: string, folder: string, file: FileOfRecipe): Promise<RecipeFile> {
   const source = "project" in file ? join(projectRoot, file.project) : join(folder, file.recipe);
+  return { path: file.to, content: await readProjectFile(source, file.to), mode: Number.parseInt(file.mode, 8) };
+}
+
+async function readProjectFile(source: string, to: string): Promise<Buffer> {
   try {
-    return { path: file.to, content: await readFile(source), mode: Number.parseInt(file.mode, 8) };
+    return await readFile(source);
   } catch (thrown) {
     if (!hasCode(thrown, "ENOENT")) throw thrown;
     throw new RunnerError(
       "environment",
       "IMAGE_FILE_MISSING",
-      `${source} is not there, and goes into an image as ${file.to}`,
+      `${source} is not there, and goes into an image as ${to}`,
       {
         hint: source.includes("/dist/") ? "Build it first: npm run build." : "Correct the recipe or restore the file.",
         cause: thrown,

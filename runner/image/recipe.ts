@@ -39,6 +39,8 @@ const layer = z.strictObject({
       /** The image whose container runs the script. */
       in: name,
       script: relative,
+      /** Files of the project that the script uses; they stand in its kit, in `uses/`. */
+      uses: z.array(relative).exactOptional(),
       /** What becomes the layer: every change, or the named folders. */
       capture: z.union([z.literal("changes"), z.array(absolute).min(1)]),
     })

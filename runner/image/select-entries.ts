@@ -1,4 +1,4 @@
-import { DPKG_STATUS, type ImagePackage, parseDpkgStatus, wheelOf } from "./packages.ts";
+import { DPKG_STATUS, type ImagePackage, npmOf, parseDpkgStatus, wheelOf } from "./packages.ts";
 import { contentOf, type LayerEntry } from "./tar-entries.ts";
 
 /** Where a build container finds its script and settings; never part of an image. */
@@ -52,8 +52,8 @@ export async function* watchPackages(
       yield entry;
       continue;
     }
-    const wheel = wheelOf(`/${entry.path}`);
-    if (wheel !== undefined) found.push(wheel);
+    const installed = wheelOf(`/${entry.path}`) ?? npmOf(`/${entry.path}`);
+    if (installed !== undefined) found.push(installed);
     if (entry.path !== DPKG_STATUS) {
       yield entry;
       continue;
