@@ -4,6 +4,7 @@ import {
   comparePackages,
   describeDifference,
   mergePackages,
+  npmOf,
   parseDpkgStatus,
   wheelOf,
 } from "../../../runner/image/packages.ts";
@@ -34,6 +35,19 @@ describe("wheelOf", () => {
   it("is not fooled by other files of a wheel", () => {
     expect(wheelOf("/a/site-packages/x-1.dist-info/RECORD")).toBeUndefined();
     expect(wheelOf("/a/x-1.dist-info/METADATA")).toBeUndefined();
+  });
+});
+
+describe("npmOf", () => {
+  it("reads the note that a runtime keeps of each release", () => {
+    const note = "/opt/agent/npm/@openai+codex@0.171.0-linux-x64.json";
+    expect(npmOf(note)).toEqual({ kind: "npm", name: "@openai/codex", version: "0.171.0-linux-x64" });
+    expect(npmOf("/opt/agent/npm/left-pad@1.3.0.json")).toEqual({ kind: "npm", name: "left-pad", version: "1.3.0" });
+  });
+
+  it("is not fooled by files elsewhere", () => {
+    expect(npmOf("/opt/agent/lib/a@1.json")).toBeUndefined();
+    expect(npmOf("/opt/agent/npm/a@1/package.json")).toBeUndefined();
   });
 });
 

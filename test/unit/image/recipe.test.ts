@@ -28,6 +28,8 @@ describe("loadRecipes", () => {
   it("reads the project's own recipes", async () => {
     const recipes = await loadRecipes(fileURLToPath(new URL("../../../", import.meta.url)));
     expect([...recipes].map(([name, recipe]) => [name, needs(recipe)])).toEqual([
+      ["agent-claude-code", ["base"]],
+      ["agent-codex", ["base"]],
       ["agent-toolloop", ["base"]],
       ["base", []],
       ["gateway", ["base"]],
