@@ -31,26 +31,31 @@ export function atLeast(total: number, hits: number, draws: number, threshold: n
  * of `pass_any_sample` are given for all R judgments (there it is pass@k); the other cells are values alone.
  */
 export function proverScaling(sampler: Resampler, samples: number, repeats: number): ProverScale[] {
-  const rows: ProverScale[] = [];
-  for (let fewer = 1; fewer <= repeats; fewer += 1) {
+  const rules = Array.from({ length: repeats }, (_, index) => {
+    const fewer = index + 1;
     const accept = (proof: Judged): number => (proof.failed ? 0 : atLeast(repeats, acceptances(proof), fewer, fewer));
-    const pessimistic = sampler.estimate(perProblem(accept));
-    for (let taken = 1; taken <= samples; taken += 1) {
+    return { fewer, accept };
+  });
+  const estimates = sampler.estimates(rules.map(({ accept }) => perProblem(accept)));
+  return rules.flatMap(({ fewer, accept }, index) => {
+    const pessimistic = estimates[index];
+    if (pessimistic === undefined) throw new TypeError("each rule has an estimate");
+    return Array.from({ length: samples }, (_, fewerSamples) => {
+      const taken = fewerSamples + 1;
       const any = mean(sampler.problems.map((group) => subsetAny(group.map(accept), taken)));
-      rows.push({ samples: taken, verifier_repeats: fewer, pessimistic, pass_any_sample: any });
-    }
-  }
-  return rows;
+      return { samples: taken, verifier_repeats: fewer, pessimistic, pass_any_sample: any };
+    });
+  });
 }
 
 /** Unbiased pass@k by pessimistic acceptance, for every k up to the number of samples. */
 export function passAtKs(sampler: Resampler, samples: number, repeats: number): { k: number; pass_at_k: Estimate }[] {
-  return Array.from({ length: samples }, (_, index) => {
-    const k = index + 1;
+  const measures = Array.from({ length: samples }, (_, index) => {
     const passes = (group: readonly Judged[]): number =>
-      passAtK(group.length, group.filter((proof) => pessimisticAccepts(proof, repeats)).length, k);
-    return { k, pass_at_k: sampler.estimate(ratio(passes, one)) };
+      passAtK(group.length, group.filter((proof) => pessimisticAccepts(proof, repeats)).length, index + 1);
+    return ratio(passes, one);
   });
+  return sampler.estimates(measures).map((pass_at_k, index) => ({ k: index + 1, pass_at_k }));
 }
 
 /** Voting scores for every R' <= R and every threshold up to R'. */

@@ -4,7 +4,7 @@ import { proverMeasures, verifierMeasures } from "./measures.ts";
 import { type ProverMetrics, proverMetrics, type VerifierMetrics, verifierMetrics } from "./metrics.ts";
 import { type ProverScale, passAtKs, proverScaling, type VerifierScale, verifierScaling } from "./scaling.ts";
 import { type Row, type Settings, SPLITS, type Split, type Task } from "./terms.ts";
-import { type Estimate, makeResampler } from "./uncertainty.ts";
+import { type DrawSource, drawNow, type Estimate, estimateAll, makeResampler } from "./uncertainty.ts";
 import {
   type CrossValidated,
   crossValidate,
@@ -54,6 +54,11 @@ export interface Summary {
 /** Clusters below which bootstrap intervals are known to be too short. */
 const ENOUGH_CLUSTERS = 50;
 
+/** The seed of a split's draws. */
+export function splitSeed(seed: number, split: Split): string {
+  return `${seed}/${split}`;
+}
+
 /** Scores of what is complete; nothing is said about a split of which a record is missing. */
 export function summarize(
   task: Task,
@@ -61,10 +66,11 @@ export function summarize(
   proofs: readonly Judged[],
   settings: Settings,
   analysis: AnalysisSettings,
+  drawn: DrawSource = drawNow,
 ): Summary {
   const ordered = [...proofs].sort((a, b) => (a.record_key < b.record_key ? -1 : 1));
   const splits = Object.fromEntries(
-    SPLITS.map((split) => [split, summarizeSplit(split, task, rows, ordered, settings, analysis)]),
+    SPLITS.map((split) => [split, summarizeSplit(split, task, rows, ordered, settings, analysis, drawn)]),
   ) as Record<Split, SplitSummary>;
   return {
     task,
@@ -82,6 +88,7 @@ function summarizeSplit(
   proofs: readonly Judged[],
   settings: Settings,
   analysis: AnalysisSettings,
+  drawn: DrawSource,
 ): SplitSummary {
   const belongs = (item: { readonly domain: string }): boolean => split === "all" || item.domain === split;
   const selected = rows.filter(belongs).length;
@@ -96,7 +103,7 @@ function summarizeSplit(
     completed_records: done.length,
     complete,
     metrics: !scored ? null : task === "prover" ? proverMetrics(done, repeats) : verifierMetrics(done, repeats, meta),
-    analysis: scored ? analyse(split, task, done, settings, analysis) : null,
+    analysis: scored ? analyse(split, task, done, settings, analysis, drawn) : null,
   };
 }
 
@@ -106,9 +113,10 @@ function analyse(
   proofs: readonly Judged[],
   settings: Settings,
   { seed, resamples }: AnalysisSettings,
+  drawn: DrawSource,
 ): Analysis {
   const { verifier_repeats: repeats, samples, meta } = settings;
-  const sampler = makeResampler(proofs, `${seed}/${split}`, resamples);
+  const sampler = makeResampler(proofs, splitSeed(seed, split), resamples, drawn);
   const clusters = sampler.problems.length;
   const measures = task === "prover" ? proverMeasures(repeats) : verifierMeasures(repeats, meta);
   const shared = {
@@ -117,9 +125,7 @@ function analyse(
       clusters >= ENOUGH_CLUSTERS
         ? null
         : `Only ${clusters} problems: bootstrap intervals are too short below about ${ENOUGH_CLUSTERS}; read them as a lower limit of the uncertainty.`,
-    uncertainty: Object.fromEntries(
-      Object.entries(measures).map(([name, measure]) => [name, sampler.estimate(measure)]),
-    ),
+    uncertainty: estimateAll(sampler, measures),
   };
   if (task === "prover") {
     return {

@@ -1,12 +1,20 @@
+import { seededRandom } from "../base/random.ts";
 import type { Known } from "../base/unknown.ts";
-import { type ColumnSums, type Range, sharedDraws } from "./bootstrap.ts";
+import {
+  type ClusterDraws,
+  type ColumnSums,
+  clusterIntervals,
+  drawClusters,
+  sumColumns,
+} from "../stats/cluster-bootstrap.ts";
+import type { Interval } from "../stats/floored-t.ts";
 import { byProblem, type Judged } from "./judged.ts";
 
 /** A score with its 95 % bootstrap intervals, problems resampled whole. */
 export interface Estimate {
   readonly value: number | null;
-  readonly percentile: Known<Range>;
-  readonly bca: Known<Range>;
+  readonly percentile: Known<Interval>;
+  readonly bca: Known<Interval>;
   /** Resamples in which the score was undefined (a class was not drawn); left out. */
   readonly undefined_resamples: number;
 }
@@ -26,27 +34,68 @@ export interface Resampler {
   readonly problems: readonly (readonly Judged[])[];
   readonly seed: string;
   readonly estimate: (measure: Measure) => Estimate;
+  /** The same for many measures, faster than one by one. */
+  readonly estimates: (measures: readonly Measure[]) => Estimate[];
+}
+
+/** Gives the draws for a number of problems, a seed and a number of resamples: always the same for the same three. */
+export type DrawSource = (problems: number, seed: string, resamples: number) => ClusterDraws;
+
+/** Draws when asked. */
+export function drawNow(problems: number, seed: string, resamples: number): ClusterDraws {
+  return drawClusters(problems, seededRandom(seed), resamples);
 }
 
 /**
  * Prepares the intervals of a split. All its scores are computed on the same `resamples` drawn sets of problems, so that scores which differ
  * in one judgment differ in nothing else; the draws depend on seed and number of problems alone.
  */
-export function makeResampler(proofs: readonly Judged[], seed: string, resamples: number): Resampler {
+export function makeResampler(
+  proofs: readonly Judged[],
+  seed: string,
+  resamples: number,
+  drawn: DrawSource = drawNow,
+): Resampler {
   const problems = byProblem(proofs);
-  const draws = sharedDraws(problems.length, seed, resamples);
+  const draws = drawn(problems.length, seed, resamples);
   // Scores share columns (a rate and its harmonic mean), so each column function is summed once.
   const known = new Map<Column, ColumnSums>();
-  const sumsOf = (column: Column): ColumnSums => {
-    const sums = known.get(column) ?? draws.columnSums(problems.map(column));
-    known.set(column, sums);
-    return sums;
+  const sumsOf = (columns: readonly Column[]): ColumnSums[] =>
+    columns.map((column) => {
+      const sums = known.get(column);
+      if (sums === undefined) throw new TypeError("a column was not summed");
+      return sums;
+    });
+  const estimates = (measures: readonly Measure[]): Estimate[] => {
+    const fresh = [...new Set(measures.flatMap(({ columns }) => columns))].filter((column) => !known.has(column));
+    const sums = sumColumns(
+      draws,
+      fresh.map((column) => problems.map(column)),
+    );
+    sums.forEach((sum, index) => {
+      const column = fresh[index];
+      if (column !== undefined) known.set(column, sum);
+    });
+    return measures.map((measure) => {
+      const { undefinedResamples, ...result } = clusterIntervals(draws, sumsOf(measure.columns), measure.score);
+      return { ...result, undefined_resamples: undefinedResamples };
+    });
   };
   const estimate = (measure: Measure): Estimate => {
-    const { undefinedResamples, ...result } = draws.intervals(measure.columns.map(sumsOf), measure.score);
-    return { ...result, undefined_resamples: undefinedResamples };
+    const [result] = estimates([measure]);
+    if (result === undefined) throw new TypeError("one measure gives one estimate");
+    return result;
   };
-  return { problems, seed, estimate };
+  return { problems, seed, estimate, estimates };
+}
+
+/** Estimates under the names of their measures. */
+export function estimateAll<Name extends string>(
+  sampler: Resampler,
+  measures: Readonly<Record<Name, Measure>>,
+): Record<Name, Estimate> {
+  const found = sampler.estimates(Object.values(measures));
+  return Object.fromEntries(Object.keys(measures).map((name, index) => [name, found[index]])) as Record<Name, Estimate>;
 }
 
 /** One total divided by another; undefined where the second is 0. */

@@ -3,7 +3,7 @@ import { type Known, unknown } from "../base/unknown.ts";
 import { acceptances, byProblem, type Judged, rejections } from "./judged.ts";
 import { acceptedBy, harmonic, ofClass, perProblem, perProof } from "./measures.ts";
 import { balF1, mean } from "./metrics.ts";
-import type { Estimate, Resampler } from "./uncertainty.ts";
+import { type Estimate, estimateAll, type Resampler } from "./uncertainty.ts";
 
 /** What R judgments decide together: an invalid judgment supports neither side. */
 export type Decision = "accepted" | "rejected" | "undecided";
@@ -34,8 +34,10 @@ export interface VerifierVote {
 export function proverVotes(sampler: Resampler, repeats: number): ProverVote[] {
   return thresholds(repeats).map((threshold) => ({
     threshold,
-    accepted: sampler.estimate(perProblem(acceptedBy(threshold))),
-    undecided: sampler.estimate(perProblem((proof) => Number(decide(proof, repeats, threshold) === "undecided"))),
+    ...estimateAll(sampler, {
+      accepted: perProblem(acceptedBy(threshold)),
+      undecided: perProblem((proof) => Number(decide(proof, repeats, threshold) === "undecided")),
+    }),
   }));
 }
 
@@ -50,13 +52,8 @@ export function verifierVotes(sampler: Resampler, repeats: number): VerifierVote
       false,
       is("rejected", repeats, () => threshold),
     );
-    return {
-      threshold,
-      tpr: sampler.estimate(tpr),
-      tnr: sampler.estimate(tnr),
-      bal_f1: sampler.estimate(harmonic(tpr, tnr)),
-      undecided: sampler.estimate(perProof(is("undecided", repeats, () => threshold))),
-    };
+    const undecided = perProof(is("undecided", repeats, () => threshold));
+    return { threshold, ...estimateAll(sampler, { tpr, tnr, bal_f1: harmonic(tpr, tnr), undecided }) };
   });
 }
 
@@ -91,12 +88,7 @@ export function crossValidate(sampler: Resampler, repeats: number): Known<CrossV
   const own = (proof: Judged): number => chosen.get(proof.problem_id) ?? repeats;
   const tpr = ofClass(true, is("accepted", repeats, own));
   const tnr = ofClass(false, is("rejected", repeats, own));
-  return {
-    folds: shown,
-    tpr: sampler.estimate(tpr),
-    tnr: sampler.estimate(tnr),
-    bal_f1: sampler.estimate(harmonic(tpr, tnr)),
-  };
+  return { folds: shown, ...estimateAll(sampler, { tpr, tnr, bal_f1: harmonic(tpr, tnr) }) };
 }
 
 /** Folds of whole problems, drawn from the sampler's seed: the problems held out, and the others. */

@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../../runner/base/random.ts";
 import { isUnknown } from "../../../runner/base/unknown.ts";
-import { sharedDraws } from "../../../runner/proof/bootstrap.ts";
 import { type Judged, pessimisticAccepts } from "../../../runner/proof/judged.ts";
 import { proverMeasures, verifierMeasures } from "../../../runner/proof/measures.ts";
 import { balF1, proverMetrics, verifierMetrics } from "../../../runner/proof/metrics.ts";
@@ -17,7 +16,6 @@ import {
   proverVotes,
   verifierVotes,
 } from "../../../runner/proof/voting.ts";
-import { clusterBootstrap } from "../../../runner/stats/cluster-bootstrap.ts";
 import { judgedSets } from "./support/judged-arbitrary.ts";
 import { average, harmonicMean, slowDecision, slowProver, slowVerifier, subsets } from "./support/slow-scores.ts";
 
@@ -370,23 +368,6 @@ function combinations(lists: readonly (readonly number[])[]): { values: number[]
 }
 
 describe("intervals", () => {
-  it("equal those of the single-statistic cluster bootstrap with the same seed", () => {
-    const totals = Array.from({ length: 30 }, (_, index) => [index % 7, 3 + (index % 4)]);
-    const statistic = (sums: Float64Array): number => (sums[0] ?? 0) / (sums[1] ?? 0);
-    const expected = clusterBootstrap({ totals, statistic }, seededRandom("seed"), { resamples: 2000 });
-    const draws = sharedDraws(30, "seed", 2000);
-    const found = draws.intervals(
-      [0, 1].map((column) => draws.columnSums(totals.map((row) => row[column] ?? 0))),
-      statistic,
-    );
-    expect(found).toEqual({
-      value: expected.estimate,
-      percentile: expected.percentile,
-      bca: expected.bca,
-      undefinedResamples: expected.undefinedResamples,
-    });
-  });
-
   it("are unknown, never of zero width, where the data allow none", () => {
     const sure = makeResampler([proof([-1]), proof([-1], null, { problem_id: "q" })], "s", 100).estimate(
       proverMeasures(1).pessimistic ?? { columns: [], score: () => 0 },

@@ -1,31 +1,37 @@
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../../runner/base/random.ts";
 import { isUnknown } from "../../../runner/base/unknown.ts";
-import type { ClusterData } from "../../../runner/stats/cluster-bootstrap.ts";
-import { clusterBootstrap } from "../../../runner/stats/cluster-bootstrap.ts";
+import {
+  type ClusterIntervals,
+  clusterIntervals,
+  drawClusters,
+  sumColumns,
+} from "../../../runner/stats/cluster-bootstrap.ts";
+import { sortedQuantile } from "../../../runner/stats/quantiles.ts";
 
 const ratio = (sums: Float64Array) => {
   const [hits = Number.NaN, all = 0] = sums;
   return all === 0 ? Number.NaN : hits / all;
 };
 
-function run(totals: ClusterData["totals"], statistic: ClusterData["statistic"] = ratio, resamples = 10_000) {
-  return clusterBootstrap({ totals, statistic }, seededRandom("clusters"), { resamples });
+type Score = (sums: Float64Array) => number;
+
+/** Intervals of a score of rows of totals, one row a cluster. */
+function run(totals: readonly (readonly number[])[], score: Score = ratio, resamples = 10_000): ClusterIntervals {
+  const draws = drawClusters(totals.length, seededRandom("clusters"), resamples);
+  const width = totals[0]?.length ?? 2;
+  const columns = Array.from({ length: width }, (_, column) => totals.map((row) => row[column] ?? Number.NaN));
+  return clusterIntervals(draws, sumColumns(draws, columns), score);
 }
 
 describe("The cluster bootstrap", () => {
   test("agrees with SciPy's percentile and BCa intervals on skewed clusters", () => {
     const totals = Array.from({ length: 55 }, (_, index) => [index % 5 === 0 ? 40 : (index * index) % 17, 20]);
-    const { estimate, percentile, bca, clusters, resamples, undefinedResamples, caution } = run(totals, ratio, 100_000);
+    const { value, percentile, bca, undefinedResamples } = run(totals, ratio, 100_000);
     // scipy.stats.bootstrap over the cluster indices, statistic = sum of the first column / sum of the second, n_resamples=400000,
     // method "percentile" and "BCa"; SciPy 1.17.1.
-    expect({ estimate, clusters, resamples, undefinedResamples, caution }).toEqual({
-      estimate: expect.closeTo(0.7190909090909091, 14),
-      clusters: 55,
-      resamples: 100_000,
-      undefinedResamples: 0,
-      caution: undefined,
-    });
+    expect(value).toBeCloseTo(0.7190909090909091, 14);
+    expect(undefinedResamples).toBe(0);
     if (isUnknown(percentile) || isUnknown(bca)) throw new Error("no interval");
     for (const [value, reference] of [
       [percentile.low, 0.5445],
@@ -44,7 +50,7 @@ describe("The cluster bootstrap", () => {
       return squares / count - (sum / count) ** 2;
     };
     const totals = values.map((value) => [value, value * value, 1]);
-    const { estimate, percentile, bca } = run(totals, variance, 100_000);
+    const { value: estimate, percentile, bca } = run(totals, variance, 100_000);
     expect(estimate).toBeCloseTo(178.9344, 8);
     if (isUnknown(percentile) || isUnknown(bca)) throw new Error("no interval");
     // scipy.stats.bootstrap of the population variance, n_resamples=400000, methods "percentile" and "BCa"; SciPy 1.17.1.
@@ -63,15 +69,31 @@ describe("The cluster bootstrap", () => {
     expect(run(totals)).toEqual(run(totals));
   });
 
-  test("warns about few clusters", () => {
-    const result = run([
-      [1, 2],
-      [0, 2],
-      [2, 2],
-    ]);
-    expect(result.caution).toBe(
-      "Only 3 clusters: bootstrap intervals are too short below about 50 clusters, so read them as a lower limit of the uncertainty.",
+  test("gives the percentiles of a resampling that is written out, whatever columns are summed beside", () => {
+    const totals = Array.from({ length: 30 }, (_, index) => [index % 7, 3 + (index % 4), 0.1 * index]);
+    const draws = drawClusters(30, seededRandom("seed"), 2000);
+    const random = seededRandom("seed");
+    const resamples = Array.from({ length: 2000 }, () =>
+      Array.from({ length: 30 }, () => totals[random.below(30)] ?? []),
     );
+    const total = (rows: readonly (readonly number[])[], column: number): number =>
+      rows.reduce((sum, row) => sum + (row[column] ?? Number.NaN), 0);
+    const columns = [0, 1, 2, 0, 1, 2].map((column) => totals.map((row) => row[column] ?? Number.NaN));
+    const together = sumColumns(draws, columns);
+    expect(together).toEqual(columns.flatMap((column) => sumColumns(draws, [column])));
+    for (const column of [0, 1, 2]) {
+      expect([...(together[column]?.resampled ?? [])]).toEqual(resamples.map((rows) => total(rows, column)));
+    }
+    const slow = resamples.map((rows) => total(rows, 0) / total(rows, 2)).sort((a, b) => a - b);
+    const { value, percentile } = clusterIntervals(
+      draws,
+      together.slice(3).filter((_, index) => index !== 1),
+      ratio,
+    );
+    expect({ value, percentile }).toEqual({
+      value: total(totals, 0) / total(totals, 2),
+      percentile: { low: sortedQuantile(slow, 0.025), high: sortedQuantile(slow, 0.975) },
+    });
   });
 
   test("leaves undefined resamples out and counts them", () => {
@@ -95,22 +117,22 @@ describe("The cluster bootstrap", () => {
     ];
     expect(run(totals, balanced).bca).toEqual({
       unknown: "unavailable",
-      detail: "the statistic is undefined without one of the clusters",
+      detail: "the score is undefined without one of the problems",
     });
   });
 
   test.each([
-    ["no cluster", [], "the statistic is undefined for these data", false],
+    ["no cluster", [], "the score is undefined for these data", false],
     [
       "a statistic without value",
       [
         [0, 0],
         [0, 0],
       ],
-      "the statistic is undefined for these data",
+      "the score is undefined for these data",
       false,
     ],
-    ["one cluster", [[1, 2]], "one cluster shows no spread between clusters", true],
+    ["one cluster", [[1, 2]], "one problem shows no spread between problems", true],
     [
       "clusters that all agree",
       [
@@ -118,17 +140,18 @@ describe("The cluster bootstrap", () => {
         [1, 2],
         [1, 2],
       ],
-      "all resamples agree: the clusters show no spread, which is not a proof that there is none",
+      "all resamples agree: no spread was seen, which is no proof that there is none",
       true,
     ],
   ])("gives no zero-width interval for %s", (_, totals, detail, estimated) => {
     const none = { unknown: "unavailable", detail };
-    const { estimate, percentile, bca } = run(totals);
-    expect({ estimate, percentile, bca }).toEqual({ estimate: estimated ? 0.5 : none, percentile: none, bca: none });
+    const { value, percentile, bca } = run(totals);
+    expect({ value, percentile, bca }).toEqual({ value: estimated ? 0.5 : null, percentile: none, bca: none });
   });
 
   test("refuses ragged and unusable totals", () => {
-    expect(() => run([[1, 2], [1]])).toThrow("Expected 2 totals in each cluster, got 1");
-    expect(() => run([[1, Number.NaN]])).toThrow("Expected finite totals, got NaN");
+    const draws = drawClusters(2, seededRandom("clusters"), 10);
+    expect(() => sumColumns(draws, [[1, 2], [1]])).toThrow("Expected 2 totals in each column, got 1");
+    expect(() => sumColumns(draws, [[1, Number.NaN]])).toThrow("Expected finite totals, got NaN");
   });
 });
