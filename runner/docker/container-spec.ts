@@ -53,6 +53,8 @@ export interface ContainerSpec {
   /** Further networks, connected before the start. */
   readonly networks?: readonly NetworkAttachment[];
   readonly mounts?: readonly VolumeMount[];
+  /** Folders that an empty read-only one takes the place of. */
+  readonly masks?: readonly string[];
   readonly limits?: ContainerLimits;
   /** Capabilities kept; all others are dropped. */
   readonly capAdd?: readonly string[];
@@ -112,7 +114,7 @@ export function createOptions(
       SecurityOpt: ["no-new-privileges"],
       IpcMode: "private",
       ReadonlyRootfs: spec.readOnlyRootfs ?? false,
-      Mounts: (spec.mounts ?? []).map(mountOf),
+      Mounts: [...(spec.mounts ?? []).map(mountOf), ...(spec.masks ?? []).map(maskOf)],
       Ulimits: ulimitsOf(limits.ulimits ?? [], host),
       ...(limits.cpus === undefined ? {} : { NanoCpus: Math.round(limits.cpus * 1e9) }),
       ...(limits.memoryBytes === undefined ? {} : { Memory: limits.memoryBytes, MemorySwap: limits.memoryBytes }),
@@ -135,6 +137,16 @@ function mountOf(mount: VolumeMount): Dockerode.MountSettings {
     Target: mount.target,
     ReadOnly: mount.readOnly ?? false,
     VolumeOptions: { NoCopy: mount.noCopy ?? false, Labels: {}, DriverConfig: { Name: "local", Options: {} } },
+  };
+}
+
+function maskOf(path: string): Dockerode.MountSettings {
+  return {
+    Type: "tmpfs",
+    Source: "",
+    Target: path,
+    ReadOnly: true,
+    TmpfsOptions: { SizeBytes: 4096, Mode: 0o555 },
   };
 }
 

@@ -37,6 +37,8 @@ export interface Container extends AsyncDisposable {
   readonly putArchive: (tar: Buffer | Readable, path: string, options?: PutOptions) => Promise<void>;
   /** The tar of a file or folder, named by its last path component; null when there is nothing at `path`. */
   readonly getArchive: (path: string, options?: Abortable) => Promise<Readable | null>;
+  /** True when there is something at `path`, a dangling link included; mounts that only a running container has are not seen. */
+  readonly exists: (path: string, options?: Abortable) => Promise<boolean>;
   /** An image of the current filesystem, without the content of volumes. */
   readonly commit: (options: CommitOptions) => Promise<Snapshot>;
   readonly changedPaths: (options?: Abortable) => Promise<ChangedPath[]>;
@@ -112,6 +114,7 @@ function handleOf({ docker }: Engine, container: Dockerode.Container, name: stri
     exec: (spec) => execIn(docker, container, spec),
     putArchive: (tar, path, options) => putArchive(container, tar, path, options),
     getArchive: (path, { signal } = {}) => getArchive(container, path, signal),
+    exists: (path, { signal } = {}) => exists(container, path, signal),
     commit: (options) => commitContainer(docker, container, options),
     changedPaths: (options) => changedPathsOf(container, options),
     size: (options) => writableBytesOf(container, options),
@@ -188,6 +191,17 @@ async function putArchive(
     );
   } finally {
     if (!Buffer.isBuffer(tar)) tar.destroy();
+  }
+}
+
+async function exists(container: Dockerode.Container, path: string, signal: AbortSignal | undefined): Promise<boolean> {
+  checkAborted(signal, `look for ${path} in a container`);
+  try {
+    await container.infoArchive({ path, ...(signal === undefined ? {} : { abortSignal: signal }) });
+    return true;
+  } catch (thrown) {
+    if (isGone(thrown)) return false;
+    throw apiError(`look for ${path} in a container`, thrown, signal);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ModelApi } from "../base/formats/common.ts";
 import { at, listAt, textAt } from "../base/formats/json-access.ts";
+import { offeredTools } from "../base/formats/model-request.ts";
 import type { ExactJson } from "../base/json.ts";
 
 /** Tool types that the agent itself carries out, by API. Every other type is the provider's: a way out of the container. */
@@ -18,7 +19,7 @@ const HOSTED_MEMBERS: Readonly<Record<ModelApi, readonly string[]>> = {
 
 /** The provider-hosted tools that a request asks for, each with its type as written. */
 export function hostedTools(api: ModelApi, body: ExactJson): string[] {
-  return listAt(body, "tools").flatMap((tool) => hostedTool(api, tool));
+  return offeredTools(api, body).flatMap((tool) => hostedTool(api, tool));
 }
 
 function hostedTool(api: ModelApi, tool: ExactJson): string[] {

@@ -21,7 +21,10 @@ export function judgeToolsOffered(events: readonly TraceEvent[], expectation: To
   const seen = new Set<string>();
   const problems: string[] = [];
   for (const { exchange, names } of withTools) {
-    for (const problem of judgeToolNames(names, expectation)) {
+    const found = judgeToolNames(names, expectation);
+    if (found.length === 0 && !sameNames(names, withTools[0]?.names ?? []))
+      found.push(`offered are other tools than in ${withTools[0]?.exchange}: ${names.join(", ")}`);
+    for (const problem of found) {
       if (seen.has(problem)) continue;
       seen.add(problem);
       problems.push(`${exchange}: ${problem}`);
@@ -33,4 +36,8 @@ export function judgeToolsOffered(events: readonly TraceEvent[], expectation: To
     requestsWithTools: withTools.length,
     requestsWithoutTools: offers.length - withTools.length,
   };
+}
+
+function sameNames(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((name) => b.includes(name));
 }

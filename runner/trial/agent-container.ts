@@ -45,6 +45,7 @@ export async function createAgentContainer(
       network: phase.network,
       networks: phase.networks,
       mounts,
+      masks: spec.agent.kind === "model" ? spec.agent.agent.ambient.masked : [],
       limits: limitsOf(environment),
       capAdd: TASK_CAPABILITIES,
     },

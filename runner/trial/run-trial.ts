@@ -13,6 +13,7 @@ import { trialIdOf } from "./gateway-plan.ts";
 import type { GatewaySet } from "./gateway-set.ts";
 import { judgeCondition } from "./judge-condition.ts";
 import { modelPhaseNetwork, plainPhaseNetwork } from "./phase-network.ts";
+import { findPlants } from "./plants.ts";
 import type { TrialRecord } from "./record.ts";
 import { runStep } from "./run-step.ts";
 import { seal } from "./seal.ts";
@@ -92,6 +93,13 @@ async function phases(context: TrialContext, gateway: (() => Promise<GatewaySet>
 
   let gatewayEnds: Promise<void> | null = null;
   try {
+    if (spec.agent.kind === "model") {
+      const { name, ambient } = spec.agent.agent;
+      const scope = { workdir, user: first.agent.user, env: spec.environment.env };
+      const plants = await watch.time("provision", () => findPlants(container, ambient, scope, signal));
+      if (plants.length > 0)
+        draft.observations.push(`settings planted for ${name}, which it does not read: ${plants.join(", ")}`);
+    }
     for (const [index, step] of task.steps.entries()) {
       if (index > 0) {
         // What the agent left in the way of the next step's files is not the next step's fault.

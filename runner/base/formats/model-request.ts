@@ -34,13 +34,19 @@ export function requestItems(api: ModelApi, body: ExactJson): ConversationItem[]
   }
 }
 
+/** Every tool that a request offers, in its order: those of its `tools`, and in Responses those of items inside the conversation. */
+export function offeredTools(api: ModelApi, body: ExactJson): ExactJson[] {
+  const tools = [...listAt(body, "tools"), ...(api === "chat" ? listAt(body, "functions") : [])];
+  if (api !== "responses") return tools;
+  return [...tools, ...listAt(body, "input").flatMap((item) => listAt(item, "tools"))];
+}
+
 /**
  * The names of the tools that a request offers, in its order. A tool inside a Responses namespace is `<namespace>__<tool>`; a tool
  * without a name counts by its type.
  */
 export function offeredToolNames(api: ModelApi, body: ExactJson): string[] {
-  const tools = [...listAt(body, "tools"), ...(api === "chat" ? listAt(body, "functions") : [])];
-  return tools.flatMap((tool) => {
+  return offeredTools(api, body).flatMap((tool) => {
     if (textAt(tool, "type") === "namespace") {
       const namespace = textAt(tool, "name") ?? "";
       return listAt(tool, "tools").map((inner) => `${namespace}__${qualifiedName(inner)}`);

@@ -3,13 +3,15 @@ import type { Condition } from "./common.ts";
 
 /**
  * How an agent presents an MCP server's tools to its model. `prefix` comes before the tool's name; with `sanitise` every character
- * outside `A-Z a-z 0-9 _ -` becomes `_`. `own` lists the agent's own tools; null when it cannot be listed beforehand.
+ * outside `A-Z a-z 0-9 _ -` becomes `_`. `own` lists the agent's own tools; null when it cannot be listed beforehand. `withServer` lists
+ * those that it has beside an MCP server only, such as for reading the server's resources.
  * A tool inside a Responses namespace counts as `<namespace>__<tool>`.
  */
 export const toolNamingSchema = z.strictObject({
   prefix: z.string(),
   sanitise: z.boolean(),
   own: z.array(z.string()).nullable(),
+  withServer: z.array(z.string()).exactOptional(),
 });
 export type ToolNaming = z.infer<typeof toolNamingSchema>;
 
@@ -38,7 +40,8 @@ export function judgeToolNames(offered: readonly string[], expectation: ToolExpe
   const { condition, serverTools, naming } = expectation;
   const expected = new Set(condition === "treatment" ? serverTools.map((tool) => nameForModel(tool, naming)) : []);
   const forbidden = new Set(condition === "control" ? serverTools.flatMap((tool) => spellings(tool, naming)) : []);
-  const own = naming.own === null ? null : new Set(naming.own);
+  const beside = condition === "treatment" ? (naming.withServer ?? []) : [];
+  const own = naming.own === null ? null : new Set([...naming.own, ...beside]);
   const problems: string[] = [];
   for (const name of expected) if (!offered.includes(name)) problems.push(`the server's tool ${name} was not offered`);
   const seen = new Set<string>();

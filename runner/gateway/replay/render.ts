@@ -1,9 +1,9 @@
 import type { ExactResponse, Reply } from "../../base/formats/cassette.ts";
 import type { GatewayConfig } from "../../base/formats/gateway-config.ts";
 import { listAt, textAt } from "../../base/formats/json-access.ts";
-import { offeredToolNames } from "../../base/formats/model-request.ts";
+import { offeredToolNames, offeredTools } from "../../base/formats/model-request.ts";
 import { nameForModel } from "../../base/formats/tool-naming.ts";
-import type { ExactJson, Json } from "../../base/json.ts";
+import type { Json } from "../../base/json.ts";
 import type { ModelCall, ProviderAnswer } from "../provider.ts";
 import { chatDocument, chatEvents } from "./render-chat.ts";
 import { messagesDocument, messagesEvents } from "./render-messages.ts";
@@ -68,14 +68,14 @@ function prepare(reply: Reply, call: ModelCall, turn: number, { tools, model }: 
     toolCalls: reply.toolCalls.map(({ name, arguments: given }, index) => {
       const known = offered.includes(name) || tools === null || !tools.serverTools.includes(name);
       const seen = known ? name : nameForModel(name, tools.naming);
-      return { id: `call_${turn}_${index + 1}`, arguments: given, ...placeOf(seen, call.body) };
+      return { id: `call_${turn}_${index + 1}`, arguments: given, ...placeOf(seen, call) };
     }),
   };
 }
 
 /** A tool that stands in a Responses namespace is called by its name there. */
-function placeOf(name: string, body: ExactJson): { name: string; namespace: string | null } {
-  for (const tool of listAt(body, "tools")) {
+function placeOf(name: string, { api, body }: ModelCall): { name: string; namespace: string | null } {
+  for (const tool of offeredTools(api, body)) {
     if (textAt(tool, "type") !== "namespace") continue;
     const namespace = textAt(tool, "name") ?? "";
     if (!name.startsWith(`${namespace}__`)) continue;

@@ -108,6 +108,21 @@ test("the tools of a request are named in its order, legacy functions and namele
   expect(offeredToolNames("responses", { tools: [{ type: "local_shell" }, {}] })).toEqual(["local_shell", "?"]);
 });
 
+test("tools that a Responses request hides inside its conversation are offered, too", () => {
+  const inner = [
+    { type: "custom", name: "exec" },
+    { type: "function", name: "wait" },
+  ];
+  const hidden = {
+    type: "additional_tools",
+    role: "developer",
+    tools: [{ type: "namespace", name: "functions", tools: inner }],
+  };
+  const words = { type: "message", role: "user", content: "x" };
+  expect(offeredToolNames("responses", { input: [hidden, words] })).toEqual(["functions__exec", "functions__wait"]);
+  expect(offeredToolNames("responses", { input: "x", tools: [{ type: "function", name: "f" }] })).toEqual(["f"]);
+});
+
 test.each([
   [
     "chat",

@@ -180,6 +180,12 @@ const refused: readonly [string, string, object, string][] = [
     "hosted-tool",
   ],
   [
+    "a hosted tool inside the conversation",
+    "/v1/responses",
+    { input: [{ type: "additional_tools", tools: [{ type: "image_generation" }] }] },
+    "hosted-tool",
+  ],
+  [
     "a hosted tool inside a namespace",
     "/v1/responses",
     { tools: [{ type: "namespace", name: "n", tools: [{ type: "web_search" }] }] },

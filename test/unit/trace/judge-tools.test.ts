@@ -4,6 +4,7 @@ import type { TraceEvent } from "../../../runner/base/formats/trace-events.ts";
 import { judgeToolsOffered } from "../../../runner/trace/judge-tools.ts";
 
 const TOOLLOOP: ToolNaming = { prefix: "", sanitise: true, own: ["shell"] };
+const WITH_RESOURCES: ToolNaming = { ...TOOLLOOP, withServer: ["read_resource"] };
 const CLAUDE: ToolNaming = { prefix: "mcp__jacobian__", sanitise: true, own: null };
 const QWEN: ToolNaming = { prefix: "mcp__jacobian__", sanitise: false, own: null };
 const serverTools = ["math.find", "math.run"];
@@ -106,6 +107,30 @@ test.each<[string, "control" | "treatment", ToolNaming, readonly string[][], str
     [["shell", "browser"]],
     "violated",
     ["x1: browser is neither the agent's own tool nor the study's"],
+  ],
+  [
+    "a later request with fewer of the agent's own tools",
+    "control",
+    CLAUDE,
+    [["Bash", "Read"], ["Bash", "Read"], [], ["Bash"]],
+    "violated",
+    ["x4: offered are other tools than in x1: Bash"],
+  ],
+  [
+    "the tools for a server's resources in control",
+    "control",
+    WITH_RESOURCES,
+    [["shell", "read_resource"]],
+    "violated",
+    ["x1: read_resource is neither the agent's own tool nor the study's"],
+  ],
+  [
+    "the tools for a server's resources beside the server",
+    "treatment",
+    WITH_RESOURCES,
+    [["shell", "read_resource", "math_find", "math_run"]],
+    "as-expected",
+    [],
   ],
   [
     "a tool offered twice",
