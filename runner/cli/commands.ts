@@ -88,10 +88,23 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import("./oracle.ts"),
   }),
   command({
+    path: ["plan"],
+    summary: "freeze a study: digests of everything, trial order from the seed, budgets, analysis",
+    options: OPTIONS.plan,
+    load: () => import("./plan.ts"),
+  }),
+  command({
     path: ["execute"],
     summary: "run one condition (or both) of a study",
     options: OPTIONS.execute,
     load: () => import("./execute.ts"),
+  }),
+  command({
+    path: ["resume"],
+    summary: "continue an interrupted run, exactly the missing trials",
+    positionals: ["dir"],
+    options: OPTIONS.resume,
+    load: () => import("./resume.ts"),
   }),
   command({
     path: ["verify"],

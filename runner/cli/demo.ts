@@ -18,6 +18,7 @@ import type { Run } from "./command.ts";
 import { defaultOut } from "./default-out.ts";
 import { DEMO_STUDY } from "./demo-study.ts";
 import type { OPTIONS } from "./options.ts";
+import { runRequest } from "./plan-request.ts";
 
 export const run: Run<typeof OPTIONS.demo> = async ({ out: folder, json }, _positionals, io) => {
   const { say, signal, env } = io;
@@ -67,6 +68,10 @@ export const run: Run<typeof OPTIONS.demo> = async ({ out: folder, json }, _posi
     engine,
     study,
     prepared,
+    request: runRequest(
+      { study: undefined, tasks: [], repetitions: undefined, replay: undefined, imageMap: [], buildNetwork: undefined },
+      io,
+    ),
     projectRoot: io.projectRoot,
     conditions: CONDITIONS,
     out: join(out, "run"),

@@ -1,101 +1,72 @@
 import { availableParallelism } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
+import { RunnerError } from "../base/errors.ts";
 import { requireDisk } from "../docker/disk.ts";
 import { ensureEngine } from "../docker/ensure-engine.ts";
-import { anchorLines } from "../evidence/anchor.ts";
-import { requireEmpty } from "../evidence/bundle.ts";
-import { parseImageMaps } from "../image/image-map.ts";
 import { executePlan } from "../study/execute.ts";
-import { makePlan, planDigest } from "../study/make-plan.ts";
+import { makePlan } from "../study/make-plan.ts";
 import { CONDITIONS, type Condition } from "../study/order.ts";
-import { outcomeTable } from "../study/outcome-table.ts";
-import { callBudget } from "../study/plan.ts";
+import { readPlanFolder, type WrittenPlan } from "../study/plan-folder.ts";
 import { cleanUpDeadRuns } from "../study/run-registry.ts";
+import { planRequestOf } from "../study/run-request.ts";
 import { loadStudy } from "../study/study-file.ts";
+import { clearUnbegun } from "../study/unbegun.ts";
 import type { Run } from "./command.ts";
 import { defaultOut } from "./default-out.ts";
-import { DEMO_STUDY } from "./demo-study.ts";
+import { keepAnchors, requireKeepers } from "./keep-anchors.ts";
 import type { OPTIONS } from "./options.ts";
+import { type PlanOptions, runRequest } from "./plan-request.ts";
+import { printPlan } from "./print-plan.ts";
+import { printRuns, sayHowToContinue } from "./print-runs.ts";
 
 export const run: Run<typeof OPTIONS.execute> = async (options, _positionals, io) => {
-  const maps = parseImageMaps(options.imageMap);
-  const study = await loadStudy(
-    options.study === undefined ? join(io.projectRoot, DEMO_STUDY) : resolve(io.cwd, options.study),
-  );
+  const written = options.plan === undefined ? null : await readWritten(options.plan, options, io.cwd);
+  const request = written?.request ?? runRequest(options, io);
+  const study = await loadStudy(request.study);
   const out = resolve(io.cwd, options.out ?? defaultOut(study.study.studyId));
-  await requireEmpty(out);
+  await clearUnbegun(out);
+  const keepers = await requireKeepers(options, out, io.cwd);
   await using engine = await ensureEngine({ fix: false, report: io.say, signal: io.signal, env: io.env });
   if (options.execute) {
     await requireDisk(engine);
     await cleanUpDeadRuns(engine, io.projectRoot, io.say, io.signal);
   }
+  const { projectRoot, env, signal } = io;
   const prepared = await makePlan({
-    engine,
-    study,
-    tasks: options.tasks,
-    repetitions: options.repetitions ?? null,
-    replay: options.replay ?? null,
-    images: {
-      projectRoot: io.projectRoot,
-      maps,
-      buildNetwork: (options.buildNetwork ?? "default") as "default" | "none" | "host",
-      env: io.env,
-    },
-    cwd: io.cwd,
-    build: options.execute,
-    report: io.say,
-    signal: io.signal,
+    ...planRequestOf(request, study, { engine, projectRoot, env, build: options.execute, report: io.say, signal }),
+    ...(written === null ? {} : { planned: written.plan }),
   });
   const conditions = options.condition === "both" ? CONDITIONS : [options.condition as Condition];
   const { plan } = prepared;
   if (!options.execute) {
-    const budget = callBudget(plan, conditions);
-    if (options.json)
-      io.out(`${JSON.stringify({ planDigest: planDigest(plan), conditions, callBudget: budget, plan })}\n`);
-    else {
-      io.out(`plan ${planDigest(plan)} of study ${plan.studyId}${plan.subset ? " (subset)" : ""}\n`);
-      for (const trial of plan.trials.filter(({ condition }) => conditions.includes(condition))) {
-        io.out(
-          `${String(trial.number).padStart(5)}  pair ${trial.pair}  ${trial.task} #${trial.repetition} ${trial.condition}\n`,
-        );
-      }
-      io.out(
-        `at most ${budget.modelRequests} model requests, ${budget.tokens} tokens, ${budget.toolCalls} tool calls, ` +
-          `${budget.costMicroUsd === null ? "no cost limit" : `${budget.costMicroUsd / 1e6} dollars`}, ${budget.agentSeconds} s of agent time; model: ${plan.model?.source ?? "none"}\n`,
-      );
-      io.say("Nothing was started. Add --execute to run it.");
-    }
+    printPlan(plan, conditions, options.json, io);
+    if (!options.json) io.say("Nothing was started. Add --execute to run it.");
     return 0;
   }
+  const concurrency = options.concurrency ?? availableParallelism();
   const runs = await executePlan({
-    engine,
-    study,
-    prepared,
-    projectRoot: io.projectRoot,
+    ...{ engine, study, prepared, request, projectRoot, env, signal, concurrency, report: io.say },
     conditions,
     out,
-    concurrency: options.concurrency ?? availableParallelism(),
-    env: io.env,
-    report: io.say,
-    signal: io.signal,
-  });
-  if (options.json) {
-    const results = runs.map(({ dir, condition, anchor, report, rows }) => ({
-      dir,
-      condition,
-      report_sha256: anchor,
-      outcomes: report.outcomes,
-      rows,
-    }));
-    io.out(`${JSON.stringify({ planDigest: planDigest(plan), runs: results })}\n`);
-  } else
-    io.out(
-      outcomeTable(
-        plan,
-        runs.flatMap(({ rows }) => rows),
-      ),
-    );
-  for (const { dir, condition, anchor } of runs)
-    for (const line of anchorLines(`${condition} in ${dir}`, anchor)) io.say(line);
+  }).catch((thrown: unknown) => sayHowToContinue(thrown, out, io));
+  const kept = runs.map((each) => ({ ...each, supersedes: null }));
+  printRuns(plan, kept, options.json, io);
+  await keepAnchors(kept, keepers, io);
   return runs.every(({ rows }) => rows.every(({ outcome }) => outcome === "scored")) ? 0 : 1;
 };
+
+/** A plan that was written down says what is run; nothing beside it may say something else. */
+async function readWritten(path: string, options: PlanOptions, cwd: string): Promise<WrittenPlan> {
+  const given = Object.entries({
+    "--study": options.study,
+    "--tasks": options.tasks.length > 0 ? options.tasks : undefined,
+    "--repetitions": options.repetitions,
+    "--replay": options.replay,
+    "--image-map": options.imageMap.length > 0 ? options.imageMap : undefined,
+    "--build-network": options.buildNetwork,
+  }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (given.length === 0) return readPlanFolder(resolve(cwd, path));
+  throw new RunnerError("usage", "USAGE", `--plan already says what ${given.join(", ")} would`, {
+    hint: "Leave them out, or make another plan with `runner plan`.",
+  });
+}

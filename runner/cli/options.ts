@@ -19,6 +19,25 @@ const buildNetwork = {
 } as const;
 const dataset = { kind: "string", value: "DIR", summary: "folder of task bundles (default: tasks)" } as const;
 
+/** What chooses a plan. */
+const planned = {
+  study: { kind: "string", value: "FILE", summary: "study file (default: the demo's)" },
+  tasks,
+  repetitions: { kind: "integer", value: "N", summary: "fewer or more repetitions than the study says" },
+  replay: { kind: "string", value: "DIR", summary: "cassettes that stand in for the model provider" },
+  imageMap,
+  buildNetwork,
+} as const;
+/** Where anchors go beside the terminal. */
+const keepers = {
+  ledger: {
+    kind: "string",
+    value: "FILE",
+    summary: "operator's ledger, outside of the evidence, to append anchors to",
+  },
+  sign: { kind: "string", value: "KEY", summary: "SSH key to sign the reports with, as <bundle>.report.sig" },
+} as const;
+
 /** Every option table by command; modules take their option types from here. */
 export const OPTIONS = {
   doctor: { fix: { kind: "flag", summary: "install and start what is missing (Debian, root)" }, json },
@@ -68,8 +87,18 @@ export const OPTIONS = {
     out: { kind: "string", value: "DIR", summary: "where the evidence goes (default runs/oracle-<UTC time>)" },
     json,
   },
+  plan: {
+    ...planned,
+    out: { kind: "string", value: "DIR", required: true, summary: "a new folder for the plan" },
+    json,
+  },
   execute: {
-    study: { kind: "string", value: "FILE", summary: "study file (default: the demo's)" },
+    plan: {
+      kind: "string",
+      value: "DIR",
+      summary: "run this plan as `runner plan` wrote it, or say what no longer equals it",
+    },
+    ...planned,
     condition: {
       kind: "string",
       value: "WHICH",
@@ -77,26 +106,36 @@ export const OPTIONS = {
       required: true,
       summary: "what to run",
     },
-    tasks,
-    repetitions: { kind: "integer", value: "N", summary: "fewer or more repetitions than the study says" },
-    replay: { kind: "string", value: "DIR", summary: "cassettes that stand in for the model provider" },
-    imageMap,
-    buildNetwork,
     concurrency,
     out: { kind: "string", value: "DIR", summary: "where the evidence goes (default runs/<study>-<UTC time>)" },
     execute: {
       kind: "flag",
       summary: "really run; without it the plan and the call budget are printed and nothing is created",
     },
+    ...keepers,
+    json,
+  },
+  resume: {
+    study: { kind: "string", value: "FILE", summary: "the study file, where it has moved since" },
+    concurrency,
+    ...keepers,
     json,
   },
   verify: {
-    reportSha256: { kind: "string", value: "DIGEST", required: true, summary: "the anchor that the run printed" },
+    reportSha256: { kind: "string", value: "DIGEST", summary: "the anchor of a single bundle" },
+    controlReportSha256: { kind: "string", value: "DIGEST", summary: "for a pair: the anchor of the control's run" },
+    treatmentReportSha256: {
+      kind: "string",
+      value: "DIGEST",
+      summary: "for a pair: the anchor of the treatment's run",
+    },
+    ledger: { kind: "string", value: "FILE", summary: "operator's ledger to take anchors from that are not given" },
     json,
   },
   compare: {
     controlReportSha256: { kind: "string", value: "DIGEST", summary: "the anchor that the control's run printed" },
     treatmentReportSha256: { kind: "string", value: "DIGEST", summary: "the anchor that the treatment's run printed" },
+    ledger: { kind: "string", value: "FILE", summary: "operator's ledger to take anchors from that are not given" },
     out: { kind: "string", value: "FILE", summary: "also write the comparison here, as canonical JSON" },
     failOn: {
       kind: "string",

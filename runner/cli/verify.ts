@@ -4,8 +4,11 @@ import { RunnerError } from "../base/errors.ts";
 import { readAnchoredReport } from "../evidence/anchor.ts";
 import { BUNDLE } from "../evidence/bundle.ts";
 import { isProofReport, verifyProofBundle } from "../proof/verify-bundle.ts";
+import type { ReportAnchors } from "../study/report.ts";
+import { ledgerAnchors } from "../study/report-ledger.ts";
 import { verifyBundle } from "../study/verify-bundle.ts";
-import type { Run } from "./command.ts";
+import { verifyPair } from "../study/verify-pair.ts";
+import type { OptionValues, Run } from "./command.ts";
 import type { OPTIONS } from "./options.ts";
 
 /** What is printed for either kind of bundle. */
@@ -16,10 +19,10 @@ interface Result {
   readonly [count: string]: unknown;
 }
 
-export const run: Run<typeof OPTIONS.verify> = async ({ reportSha256, json }, [folder = ""], io) => {
+export const run: Run<typeof OPTIONS.verify> = async (options, [folder = ""], io) => {
   const dir = resolve(io.cwd, folder);
-  await requireBundle(dir);
-  const result = (await verifyProof(dir, reportSha256)) ?? (await verifyBundle(dir, reportSha256, io.signal));
+  const { json } = options;
+  const result = await verifyFolder(dir, await anchorsOf(dir, options, io.cwd), io.signal);
   if (json) io.out(`${JSON.stringify(result)}\n`);
   else {
     const { valid, kind, reasons, ...counts } = result;
@@ -34,23 +37,54 @@ export const run: Run<typeof OPTIONS.verify> = async ({ reportSha256, json }, [f
   return result.valid ? 0 : 1;
 };
 
+async function verifyFolder(dir: string, anchors: ReportAnchors, signal: AbortSignal): Promise<Result> {
+  const { report, control, treatment } = anchors;
+  if ((await requireBundle(dir)) === "pair") {
+    if (control !== undefined && treatment !== undefined)
+      return { ...(await verifyPair(dir, { control, treatment }, signal)) };
+    throw anchorMissing(
+      "--control-report-sha256 and --treatment-report-sha256",
+      `${dir} holds the bundles of two conditions`,
+    );
+  }
+  if (report === undefined) throw anchorMissing("--report-sha256", `${dir} is one bundle`);
+  return (await verifyProof(dir, report)) ?? { ...(await verifyBundle(dir, report, signal)) };
+}
+
+function anchorMissing(option: string, why: string): RunnerError {
+  return new RunnerError("usage", "ANCHOR_MISSING", `expected ${option}: ${why}`, {
+    hint: "Pass the digests of the report_sha256 lines that the run printed, or the operator's ledger with --ledger.",
+  });
+}
+
+async function anchorsOf(dir: string, options: Options, cwd: string): Promise<ReportAnchors> {
+  const given = {
+    report: options.reportSha256,
+    control: options.controlReportSha256,
+    treatment: options.treatmentReportSha256,
+  };
+  if (options.ledger === undefined) return given;
+  await requireBundle(dir);
+  return ledgerAnchors(dir, given, resolve(cwd, options.ledger));
+}
+
+type Options = OptionValues<typeof OPTIONS.verify>;
+
 /** A name that leads to no bundle at all is a slip of the hand, and says nothing about evidence. */
-async function requireBundle(dir: string): Promise<void> {
+async function requireBundle(dir: string): Promise<"bundle" | "pair"> {
   const isFolder = (path: string): Promise<boolean> =>
     stat(path).then(
       (info) => info.isDirectory(),
       () => false,
     );
   if (!(await isFolder(dir))) {
-    throw new RunnerError("usage", "NO_BUNDLE", `${dir} is not a folder`, { hint: "Name the folder of one bundle." });
-  }
-  const pair = [join(dir, "control"), join(dir, "treatment")];
-  const lone = await stat(join(dir, BUNDLE.report)).catch(() => null);
-  if (lone === null && (await Promise.all(pair.map(isFolder))).every(Boolean)) {
-    throw new RunnerError("usage", "NO_BUNDLE", `${dir} holds the bundles of two conditions`, {
-      hint: `Verify each with its own anchor: ${pair.join(" and ")}.`,
+    throw new RunnerError("usage", "NO_BUNDLE", `${dir} is not a folder`, {
+      hint: "Name the folder of one bundle, or the one that holds control and treatment.",
     });
   }
+  const lone = await stat(join(dir, BUNDLE.report)).catch(() => null);
+  const pair = await Promise.all([join(dir, "control"), join(dir, "treatment")].map(isFolder));
+  return lone === null && pair.every(Boolean) ? "pair" : "bundle";
 }
 
 /** Verifies a bundle of the proof benchmarks; null for any other, and for one whose report cannot be read. */

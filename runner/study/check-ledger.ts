@@ -2,15 +2,14 @@ import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { digestFile, digestJson } from "../base/digest.ts";
 import { BUNDLE } from "../evidence/bundle.ts";
+import type { LedgerEvent } from "../evidence/ledger.ts";
+import { REPEATED } from "./attempts.ts";
 import type { RunReport } from "./run-report.ts";
 import type { BundleReader } from "./verify-bundle.ts";
 
-/** Outcomes that get a new attempt; every other sealed trial stands, so that no score is drawn twice. */
-const REPEATED: readonly string[] = ["provider_error", "infra_error", "interrupted"];
-
 /**
- * Holds the ledger against the report: the same bytes, one opening and one closing line of this run, each listed attempt sealed exactly
- * once after it was started, under the identity and outcome of its record, and no earlier attempt superseded that may not be.
+ * Holds the ledger against the report: the same bytes, sessions of this run that open and close it, each attempt begun once, in its turn,
+ * and sealed at most once, and exactly the listed attempts: those that stand, those that were superseded and those that were cut off.
  */
 export async function checkLedger(reader: BundleReader, report: RunReport): Promise<void> {
   const { dir, ledger, refuse } = reader;
@@ -24,37 +23,117 @@ export async function checkLedger(reader: BundleReader, report: RunReport): Prom
   if (ledger.wholeBytes !== report.ledger.size)
     refuse(`${BUNDLE.ledger} has ${ledger.wholeBytes} bytes, the report says ${report.ledger.size}`);
   const events = ledger.lines.map(({ event }) => event);
-  const [first] = events;
-  if (first?.type !== "run-opened" || first.runId !== report.runId || first.condition !== report.condition)
-    refuse(`${BUNDLE.ledger}, line 1: does not open run ${report.runId} of ${report.condition}`);
+  checkSessions(events, report, refuse);
+  const sealed = checkAttempts(events, refuse);
+  await checkListed(reader, report, sealed);
+}
+
+type Refuse = BundleReader["refuse"];
+
+/** The first line opens the run, later openings resume it, the last line closes it, and nothing is begun while it is closed. */
+function checkSessions(events: readonly LedgerEvent[], report: RunReport, refuse: Refuse): void {
+  const supersedes = new Set<unknown>();
+  let open = false;
+  for (const [index, event] of events.entries()) {
+    const place = `${BUNDLE.ledger}, line ${index + 1}`;
+    const opens = index === 0 ? event.type === "run-opened" : event.type === "run-resumed";
+    if (index === 0 || opens || event.type === "run-opened") {
+      if (!opens || event.runId !== report.runId || event.condition !== report.condition)
+        refuse(`${place}: does not open run ${report.runId} of ${report.condition}`);
+      if (index === 0 && event.order !== report.order)
+        refuse(`${place}: opens a run with order ${String(event.order)}, the report says ${report.order}`);
+      if (typeof event.supersedes === "string") supersedes.add(event.supersedes);
+      open = true;
+    } else if (event.type === "run-closed") {
+      if (!open || event.runId !== report.runId) refuse(`${place}: does not close run ${report.runId}`);
+      open = false;
+    } else if (!open && event.type.startsWith("trial-")) refuse(`${place}: ${event.type} while the run is closed`);
+  }
   const last = events.at(-1);
   if (last?.type !== "run-closed" || last.runId !== report.runId)
     refuse(`${BUNDLE.ledger}, line ${events.length}: does not close run ${report.runId}`);
-  const keyOf = (number: unknown, attempt: unknown): string => `${String(number)}/${String(attempt)}`;
-  const started = new Set<string>();
-  const sealed = new Map<string, (typeof events)[number]>();
-  let seals = 0;
+  const earlier = (report.earlier ?? []).map(({ digest }) => digest);
+  if (digestJson([...supersedes]) !== digestJson(earlier))
+    refuse(`${BUNDLE.ledger} supersedes other reports than the report lists as earlier`);
+}
+
+/** What a ledger says of each attempt. */
+interface LedgerAttempt {
+  readonly number: unknown;
+  readonly attempt: unknown;
+  /** The line that seals it; null: it was cut off. */
+  sealed: LedgerEvent | null;
+}
+
+/** Each trial's attempts are 1, 2, …, each begun once, and only after the one before was cut off or sealed with an outcome that is repeated. */
+function checkAttempts(events: readonly LedgerEvent[], refuse: Refuse): ReadonlyMap<string, LedgerAttempt> {
+  const all = new Map<string, LedgerAttempt>();
+  const latest = new Map<unknown, LedgerAttempt>();
+  /** Attempts that the session which began them can no longer seal. */
+  const over = new Set<LedgerAttempt>();
   for (const [index, event] of events.entries()) {
-    const key = keyOf(event.number, event.attempt);
-    const place = `${BUNDLE.ledger}, line ${index + 1}: trial ${String(event.number)}, attempt ${String(event.attempt)}`;
-    if (event.type === "trial-started") {
-      if (started.has(key)) refuse(`${place} is started twice`);
-      started.add(key);
-    } else if (event.type === "trial-sealed") {
-      seals += 1;
-      if (!started.has(key)) refuse(`${place} is sealed and was not started`);
-      if (sealed.has(key)) refuse(`${place} is sealed twice`);
-      sealed.set(key, event);
+    const { type, number, attempt } = event;
+    const place = `${BUNDLE.ledger}, line ${index + 1}: trial ${String(number)}, attempt ${String(attempt)}`;
+    const key = keyOf(number, attempt);
+    if (type === "run-resumed") for (const begun of all.values()) over.add(begun);
+    else if (type === "trial-started") {
+      const before = latest.get(number);
+      if (all.has(key)) refuse(`${place} is started twice`);
+      else if (attempt !== (typeof before?.attempt === "number" ? before.attempt : 0) + 1)
+        refuse(`${place} is started out of turn`);
+      else if (before !== undefined && before.sealed === null && !over.has(before))
+        refuse(`${place} is started while the attempt before it is open`);
+      else if (before?.sealed != null && !isRepeated(before.sealed.outcome))
+        refuse(`${place} is started although the attempt before it was sealed as ${String(before.sealed.outcome)}`);
+      const begun: LedgerAttempt = { number, attempt, sealed: null };
+      all.set(key, begun);
+      latest.set(number, begun);
+    } else if (type === "trial-sealed") {
+      const begun = all.get(key);
+      if (begun === undefined) refuse(`${place} is sealed and was not started`);
+      else if (begun.sealed !== null) refuse(`${place} is sealed twice`);
+      else if (over.has(begun)) refuse(`${place} is sealed after it was cut off`);
+      else begun.sealed = event;
+      if (begun === undefined) all.set(key, { number, attempt, sealed: event });
+    } else if (type === "trial-interrupted") {
+      const begun = all.get(key);
+      if (begun === undefined || begun.sealed !== null) refuse(`${place} is interrupted and was not open`);
+      else over.add(begun);
     }
   }
+  return all;
+}
+
+async function checkListed(
+  reader: BundleReader,
+  report: RunReport,
+  attempts: ReadonlyMap<string, LedgerAttempt>,
+): Promise<void> {
+  const { refuse } = reader;
   const listed = [...report.superseded, ...report.trials];
-  if (seals !== listed.length) refuse(`the ledger seals ${seals} attempts, the report lists ${listed.length}`);
+  const sealed = [...attempts.values()].filter((attempt) => attempt.sealed !== null);
+  if (sealed.length !== listed.length)
+    refuse(`the ledger seals ${sealed.length} attempts, the report lists ${listed.length}`);
+  const cutOff = [...attempts.values()]
+    .filter((attempt) => attempt.sealed === null)
+    .map(({ number, attempt }) => keyOf(number, attempt));
+  const said = (report.cutOff ?? []).map(({ number, attempt }) => keyOf(number, attempt));
+  for (const key of cutOff)
+    if (!said.includes(key)) refuse(`${BUNDLE.ledger}: attempt ${key} was cut off, and the report does not list it`);
+  for (const key of said)
+    if (!cutOff.includes(key)) refuse(`the report lists attempt ${key} as cut off, and the ledger does not`);
+  if (new Set(said).size !== said.length) refuse("the report lists an attempt as cut off twice");
   const latest = new Map(report.trials.map(({ number, attempt }) => [number, attempt]));
+  for (const { number, attempt } of report.cutOff ?? []) {
+    if (attempt >= (latest.get(number) ?? 0))
+      refuse(`trial ${number}, attempt ${attempt}: it was cut off and no later one was made`);
+  }
+  const superseded = new Set<object>(report.superseded);
   for (const entry of listed) {
     const { number, attempt, record: ref } = entry;
     const place = `trial ${number}, attempt ${attempt}`;
-    const line = sealed.get(keyOf(number, attempt));
-    if (line === undefined) {
+    const line = attempts.get(keyOf(number, attempt))?.sealed;
+    if (line == null) {
       refuse(`${place}: the ledger does not seal it`);
       continue;
     }
@@ -68,10 +147,17 @@ export async function checkLedger(reader: BundleReader, report: RunReport): Prom
           `${place}: the ledger says ${name} ${JSON.stringify(line[name])}, its record ${JSON.stringify(record[name])}`,
         );
     }
-    if (!report.superseded.includes(entry)) continue;
+    if (!superseded.has(entry)) continue;
     if (record.number !== number || record.attempt !== attempt) refuse(`${place}: its record is of another attempt`);
-    if (!REPEATED.includes(record.outcome))
-      refuse(`${place}: it is superseded although its outcome is ${record.outcome}`);
+    if (!isRepeated(record.outcome)) refuse(`${place}: it is superseded although its outcome is ${record.outcome}`);
     if (attempt >= (latest.get(number) ?? 0)) refuse(`${place}: it is superseded by no later attempt`);
   }
+}
+
+function isRepeated(outcome: unknown): boolean {
+  return REPEATED.some((name) => name === outcome);
+}
+
+function keyOf(number: unknown, attempt: unknown): string {
+  return `${String(number)}/${String(attempt)}`;
 }

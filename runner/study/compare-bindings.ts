@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import { canonicalText } from "../base/canonical-json.ts";
 import type { Digest } from "../base/digest.ts";
 import { isUnknown } from "../base/unknown.ts";
+import { differencesOf, showValue } from "./differences.ts";
 import type { VerifiedRun } from "./verify-run.ts";
 
 /** Facts of the engine under which a trial may come out differently. */
-const ENGINE_FACTS = ["os", "arch", "version", "storageDriver", "cgroupVersion", "securityOptions"] as const;
+export const ENGINE_FACTS = ["os", "arch", "version", "storageDriver", "cgroupVersion", "securityOptions"] as const;
 /** Facts that bear on times alone; a difference is said and does not refuse. */
 const MACHINE_FACTS = ["kernel", "operatingSystem", "cpus", "memoryBytes"] as const;
 
@@ -24,13 +24,15 @@ export function pairReasons(control: VerifiedRun, treatment: VerifiedRun): strin
   }
   if (control.report.plan.digest !== treatment.report.plan.digest) {
     reasons.push(`plan: control has ${control.report.plan.digest}, treatment ${treatment.report.plan.digest}`);
-    const places = differences(control.plan, treatment.plan, "");
+    const places = differences(control.plan, treatment.plan);
     for (const place of places.slice(0, MAX_PLACES)) reasons.push(`plan${place}`);
     if (places.length > MAX_PLACES) reasons.push(`plan: and ${places.length - MAX_PLACES} more places differ`);
   }
   for (const name of ["studyId", "evidenceClass", "causalClaimAuthorized", "subset", "modelSource", "order"] as const) {
     if (control.report[name] !== treatment.report[name])
-      reasons.push(`${name}: control says ${show(control.report[name])}, treatment ${show(treatment.report[name])}`);
+      reasons.push(
+        `${name}: control says ${showValue(control.report[name])}, treatment ${showValue(treatment.report[name])}`,
+      );
   }
   if (
     control.report.order === "interleaved" &&
@@ -44,10 +46,10 @@ export function pairReasons(control: VerifiedRun, treatment: VerifiedRun): strin
   for (const name of ENGINE_FACTS) {
     const [here, there] = [control.report.host[name], treatment.report.host[name]];
     if (!isDeepStrictEqual(here, there))
-      reasons.push(`host.${name}: control ran on ${show(here)}, treatment on ${show(there)}`);
+      reasons.push(`host.${name}: control ran on ${showValue(here)}, treatment on ${showValue(there)}`);
   }
-  reasons.push(...differences(control.report.images, treatment.report.images, "").map((place) => `images${place}`));
-  reasons.push(...differences(control.report.oracle, treatment.report.oracle, "").map((place) => `oracle${place}`));
+  reasons.push(...differences(control.report.images, treatment.report.images).map((place) => `images${place}`));
+  reasons.push(...differences(control.report.oracle, treatment.report.oracle).map((place) => `oracle${place}`));
   reasons.push(...surfaceReasons(control, treatment));
   reasons.push(...imageReasons(control, treatment));
   const models = { control: observedModels(control), treatment: observedModels(treatment) };
@@ -67,7 +69,7 @@ export function pairReasons(control: VerifiedRun, treatment: VerifiedRun): strin
 /** Differences of the machines that do not refuse. */
 export function machineDifferences(control: VerifiedRun, treatment: VerifiedRun): string[] {
   return MACHINE_FACTS.filter((name) => !isDeepStrictEqual(control.report.host[name], treatment.report.host[name])).map(
-    (name) => `${name} ${show(control.report.host[name])} and ${show(treatment.report.host[name])}`,
+    (name) => `${name} ${showValue(control.report.host[name])} and ${showValue(treatment.report.host[name])}`,
   );
 }
 
@@ -113,22 +115,8 @@ function observedModels({ rows }: VerifiedRun): string[] {
 }
 
 /** The JSON pointers at which two documents differ, with both values. */
-function differences(a: unknown, b: unknown, pointer: string): string[] {
-  if (isDeepStrictEqual(a, b)) return [];
-  const composite = (value: unknown): value is object => typeof value === "object" && value !== null;
-  if (composite(a) && composite(b) && Array.isArray(a) === Array.isArray(b)) {
-    const [left, right] = [new Map(Object.entries(a)), new Map(Object.entries(b))];
-    return [...new Set([...left.keys(), ...right.keys()])]
-      .sort()
-      .flatMap((key) =>
-        differences(left.get(key), right.get(key), `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`),
-      );
-  }
-  return [`${pointer}: control has ${show(a)}, treatment ${show(b)}`];
-}
-
-function show(value: unknown): string {
-  if (value === undefined) return "nothing";
-  const text = canonicalText(value);
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+function differences(a: unknown, b: unknown): string[] {
+  return differencesOf(a, b).map(
+    ({ pointer, first, second }) => `${pointer}: control has ${showValue(first)}, treatment ${showValue(second)}`,
+  );
 }

@@ -7,7 +7,7 @@ import { RunnerError } from "../base/errors.ts";
 import { type Known, unknown } from "../base/unknown.ts";
 import { parseInput } from "../base/zod-input.ts";
 import { analysePairs } from "../stats/analysis.ts";
-import type { AnalysisPlan } from "../stats/plan.ts";
+import { ANALYSIS_METHODS, type AnalysisPlan } from "../stats/plan.ts";
 import { analyseSecondary, type Multiplicity } from "../stats/secondary.ts";
 import { machineDifferences, pairReasons } from "./compare-bindings.ts";
 import {
@@ -30,6 +30,7 @@ import type {
   ValidComparison,
 } from "./comparison.ts";
 import { CONDITIONS, type Condition } from "./order.ts";
+import { pairFileReasons } from "./pair-file.ts";
 import type { Plan } from "./plan.ts";
 import type { TrialRow } from "./trial-row.ts";
 import { inspectBundle, type Verification } from "./verify-bundle.ts";
@@ -66,10 +67,24 @@ export async function compareBundles(request: CompareRequest, signal: AbortSigna
   const { control, treatment } = sides;
   if (request.anchors.control !== undefined && request.anchors.control === request.anchors.treatment)
     reasons.push("anchors: both are the same, so there is one run and nothing to compare it with");
-  if (control !== undefined && treatment !== undefined) reasons.push(...pairReasons(control.run, treatment.run));
+  if (control !== undefined && treatment !== undefined) {
+    reasons.push(...pairReasons(control.run, treatment.run));
+    reasons.push(...(await parentReasons(request, control, treatment)));
+  }
   if (reasons.length > 0 || control === undefined || treatment === undefined) return refused(request, reasons);
   const made = derive(control, treatment, { control: request.anchors.control, treatment: request.anchors.treatment });
   return "valid" in made ? made : refused(request, made.reasons);
+}
+
+/** The folder of both runs says which two belong together; of two folders that are named one by one the operator says it. */
+async function parentReasons({ folders, anchors }: CompareRequest, control: Side, treatment: Side): Promise<string[]> {
+  const [parent, second] = folders;
+  const { control: c, treatment: t } = anchors;
+  if (second !== undefined || !isDigest(c) || !isDigest(t)) return [];
+  return pairFileReasons(parent, {
+    control: { condition: "control", anchor: c, report: control.run.report },
+    treatment: { condition: "treatment", anchor: t, report: treatment.run.report },
+  });
 }
 
 /** The bytes of a comparison's file: canonical JSON, the same for the same bundles. */
@@ -126,7 +141,7 @@ interface Side {
 
 const analysisSchema = z.strictObject({
   primary: z.literal("reward"),
-  method: z.enum(["ft15-and-sign-flip", "e-half"]),
+  method: z.enum(ANALYSIS_METHODS),
   alpha: z.number().gt(0).lt(1),
   missing: z.literal("drop-pair"),
   minCoverage: z.number().min(0).max(1),
@@ -142,13 +157,7 @@ function readAnalysis(plan: Plan): { readonly plan: AnalysisPlan; readonly multi
     "the plan's analysis",
   );
   return {
-    plan: {
-      method: method === "e-half" ? "e-half-and-sign-flip" : method,
-      alpha,
-      missing,
-      minCoverage,
-      maxDropImbalance,
-    },
+    plan: { method, alpha, missing, minCoverage, maxDropImbalance },
     multiplicity: multiplicity ?? "holm",
   };
 }

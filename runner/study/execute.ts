@@ -1,34 +1,24 @@
 import { join } from "node:path";
 import { canonicalBytes } from "../base/canonical-json.ts";
-import { type Clock, systemClock } from "../base/clock.ts";
+import { systemClock } from "../base/clock.ts";
+import { digestJson } from "../base/digest.ts";
 import { AsyncStack } from "../base/stack.ts";
-import type { Engine } from "../docker/engine.ts";
-import { BUNDLE, type BundleWriter, createBundle, requireEmpty } from "../evidence/bundle.ts";
+import { BUNDLE, createBundle, type openBundle } from "../evidence/bundle.ts";
 import { newRunId, openWorld } from "../trial/open-world.ts";
-import type { TrialWorld } from "../trial/world.ts";
-import type { PreparedPlan } from "./make-plan.ts";
 import type { Condition } from "./order.ts";
+import { writePair } from "./pair-file.ts";
 import { preflight } from "./preflight.ts";
+import { asEvent, type Opening } from "./run-opening.ts";
 import { registerRun } from "./run-registry.ts";
-import { runTrials } from "./run-trials.ts";
-import { type SealedRun, sealRun } from "./seal-run.ts";
-import type { LoadedStudy } from "./study-file.ts";
+import { type SealedRun, storeOracle } from "./seal-run.ts";
+import { holdLedger, type OpenSide, runSession, type SessionOptions, taskImagesOf } from "./session.ts";
 import { mcpPlan, planTrialSpecs } from "./trial-specs.ts";
+import { clearUnbegun } from "./unbegun.ts";
 
-export interface ExecuteOptions {
-  readonly engine: Engine;
-  readonly study: LoadedStudy;
-  readonly prepared: PreparedPlan;
-  /** The runner's folder, whose local state notes that the run is under way. */
-  readonly projectRoot: string;
+export interface ExecuteOptions extends SessionOptions {
   readonly conditions: readonly Condition[];
   /** The bundle's folder; with both conditions the parent of `control` and `treatment`. */
   readonly out: string;
-  readonly concurrency: number;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly report: (line: string) => void;
-  readonly signal: AbortSignal;
-  readonly clock?: Clock;
 }
 
 /**
@@ -37,46 +27,57 @@ export interface ExecuteOptions {
  */
 export async function executePlan(options: ExecuteOptions): Promise<SealedRun[]> {
   const { engine, prepared, conditions, out, signal, clock = systemClock } = options;
-  await requireEmpty(out);
+  await clearUnbegun(out);
   const runId = newRunId(clock);
   const startedAt = clock.wall();
   await using stack = new AsyncStack();
   const shared = stack.use(await openWorld({ engine, runId, images: prepared.own.ids, signal, clock }));
   const specs = (await planTrialSpecs(options)).filter(({ condition }) => conditions.includes(condition as Condition));
-  const mcp = await mcpPlan(options);
-  const surface = conditions.includes("treatment") ? await preflight(options, shared, mcp) : null;
-  const secrets = specs.map((spec) => spec.model?.apiKey);
-  const dirs = conditions.map((condition) => (conditions.length > 1 ? join(out, condition) : out));
-  stack.use(await registerRun(options.projectRoot, runId, dirs, shared.owner));
-  const bundles = new Map<Condition, BundleWriter>();
-  const worlds = new Map<Condition, TrialWorld>();
+  const surface = conditions.includes("treatment") ? await preflight(options, shared, await mcpPlan(options)) : null;
+  const secrets = [...new Set(specs.map((spec) => spec.model?.apiKey))];
+  const both = conditions.length > 1;
+  const dirOf = (condition: Condition): string => (both ? join(out, condition) : out);
+  stack.use(await registerRun(options.projectRoot, runId, conditions.map(dirOf), shared.owner));
+  const sides: OpenSide[] = [];
   for (const condition of conditions) {
-    const bundle = stack.use(await createBundle(conditions.length > 1 ? join(out, condition) : out, { secrets }));
-    bundles.set(condition, bundle);
-    worlds.set(condition, { ...shared, store: bundle.store });
-    await bundle.writeDocument(BUNDLE.plan, canonicalBytes(prepared.plan));
-    await bundle.ledger.append({ type: "run-opened", runId, kind: "run", condition });
+    const bundle = stack.use(await createBundle(dirOf(condition), { secrets }));
+    stack.use(await holdLedger(bundle.dir));
+    const seen = condition === "treatment" ? surface : null;
+    await openRun(options, bundle, {
+      runId,
+      condition,
+      order: both ? "interleaved" : "separate",
+      startedAt,
+      surface: seen,
+    });
+    sides.push({ condition, bundle, surface: seen, earlier: [] });
   }
-  const results = await runTrials(options, specs, worlds, bundles);
-  const runs: SealedRun[] = [];
-  for (const condition of conditions) {
-    const bundle = bundles.get(condition);
-    if (bundle === undefined) continue;
-    await bundle.ledger.append({ type: "run-closed", runId });
-    runs.push(
-      await sealRun({
-        bundle,
-        runId,
-        condition,
-        order: conditions.length > 1 ? "interleaved" : "separate",
-        prepared,
-        surface: condition === "treatment" ? surface : null,
-        trials: results.filter(({ record }) => record.condition === condition),
-        engine,
-        startedAt,
-        finishedAt: clock.wall(),
-      }),
-    );
-  }
+  const runs = await runSession(options, shared, sides, specs);
+  if (both) await writePair(out, runs);
   return runs;
+}
+
+/** Writes what a new run binds: its plan, then, with everything it names durable, the line that opens it. */
+export async function openRun(
+  { prepared, request, engine }: SessionOptions,
+  bundle: Awaited<ReturnType<typeof openBundle>>,
+  run: Pick<Opening, "runId" | "condition" | "order" | "startedAt"> & { readonly surface: Buffer | null },
+): Promise<void> {
+  const { surface, ...identity } = run;
+  const { store } = bundle;
+  await bundle.writeDocument(BUNDLE.plan, canonicalBytes(prepared.plan));
+  const opening: Opening = {
+    type: "run-opened",
+    kind: "run",
+    ...identity,
+    plan: digestJson(prepared.plan),
+    request,
+    host: { ...engine.facts },
+    images: Object.fromEntries(prepared.own.ids),
+    taskImages: taskImagesOf(prepared),
+    oracle: await storeOracle(store, prepared),
+    observedSurface: surface === null ? null : await store.put(surface),
+  };
+  await store.sync();
+  await bundle.ledger.append(asEvent(opening));
 }

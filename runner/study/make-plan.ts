@@ -6,10 +6,11 @@ import { cassetteFor, type LoadedCassette, loadCassettes } from "./cassettes.ts"
 import { findDataset } from "./find-dataset.ts";
 import { orderTrials } from "./order.ts";
 import type { Plan } from "./plan.ts";
+import { requireSamePlan } from "./plan-changes.ts";
 import { checkModel } from "./plan-model.ts";
 import type { PlanRequest } from "./plan-request.ts";
 import { mcpBinding, readSurface } from "./plan-surface.ts";
-import { type PlannedTask, planTasks, refuseTasks } from "./plan-tasks.ts";
+import { type PlannedTask, planTasks, refuseTasks, taskInputs } from "./plan-tasks.ts";
 import { selectTasks } from "./select-tasks.ts";
 import { bindSource } from "./source-binding.ts";
 import { type OwnImages, readOwnImages } from "./task-images.ts";
@@ -63,11 +64,7 @@ export async function makePlan(request: PlanRequest): Promise<PreparedPlan> {
     platform: { os: engine.facts.os, arch: engine.facts.arch },
     datasetDigest: digestJson(bindings.map(([id, { digests }]) => ({ id, digest: digests.task }))),
     tasks: bindings.map(([id, { task, digests, prepared, oracle }]) => ({
-      id,
-      digests: { ...digests },
-      environmentImage: prepared.environment.inputDigest,
-      verifierImages: prepared.verifiers.map((image) => image?.inputDigest ?? null),
-      replaced: prepared.replaced.map(({ from, to }) => ({ from, to })),
+      ...taskInputs(id, digests, prepared),
       oracle: oracle.key,
       reward: { key: task.runner.rewardKey, strategy: task.rewardStrategy, steps: task.steps.length },
     })),
@@ -104,6 +101,7 @@ export async function makePlan(request: PlanRequest): Promise<PreparedPlan> {
     analysis: study.analysis,
     trials,
   };
+  if (request.planned !== undefined) requireSamePlan(request.planned, plan);
   return { plan, own, tasks, cassettes, surface };
 }
 

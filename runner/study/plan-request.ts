@@ -1,4 +1,5 @@
 import type { Engine } from "../docker/engine.ts";
+import type { Plan } from "./plan.ts";
 import type { LoadedStudy } from "./study-file.ts";
 import type { ImageSettings } from "./task-images.ts";
 
@@ -13,6 +14,8 @@ export interface PlanRequest {
   readonly replay: string | null;
   readonly images: ImageSettings;
   readonly cwd: string;
+  /** The plan that must come out again: a task that has changed is then named as a change of the plan. */
+  readonly planned?: Plan;
   /** False: find what is there, build nothing. */
   readonly build: boolean;
   readonly report: (line: string) => void;

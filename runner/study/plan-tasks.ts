@@ -6,6 +6,8 @@ import { refusals } from "../task/refusals.ts";
 import type { Cause } from "../trial/record.ts";
 import { hostRefusals } from "./host-refusals.ts";
 import { findOracleEvidence, type OracleEvidence } from "./oracle-evidence.ts";
+import type { TaskBinding } from "./plan.ts";
+import { requireSameTasks } from "./plan-changes.ts";
 import type { PlanRequest } from "./plan-request.ts";
 import { type OwnImages, oracleParts, type PlannedImages, planImages, stateDirOf } from "./task-images.ts";
 
@@ -17,6 +19,20 @@ export interface PlannedTask {
   /** Why its images could not be made; its trials are then sealed as `infra_error` in both conditions. */
   readonly unavailable: Cause | null;
   readonly oracle: OracleEvidence;
+}
+
+/** The part of a task's binding that comes from its files and images. */
+type TaskInputs = Pick<TaskBinding, "id" | "digests" | "environmentImage" | "verifierImages" | "replaced">;
+
+/** What a plan binds of a task's files and images. */
+export function taskInputs(id: string, digests: TaskDigests, prepared: PlannedImages): TaskInputs {
+  return {
+    id,
+    digests: { ...digests },
+    environmentImage: prepared.environment.inputDigest,
+    verifierImages: prepared.verifiers.map((image) => image?.inputDigest ?? null),
+    replaced: prepared.replaced.map(({ from, to }) => ({ from, to })),
+  };
 }
 
 /**
@@ -32,10 +48,12 @@ export async function planTasks(
   const { images } = request;
   const { study } = request.study;
   const tasks = new Map<string, PlannedTask>();
+  const found: TaskInputs[] = [];
   const unproven: string[] = [];
   for (const task of selected) {
     const digests = await taskDigests(task);
     const { prepared, unavailable } = await imagesOf(request, own, task);
+    found.push(taskInputs(task.id, digests, prepared));
     const standing = await findOracleEvidence(stateDirOf(images.projectRoot), task.id, oracleParts(digests, prepared));
     if (standing.state === "current")
       tasks.set(task.id, { task, digests, prepared, unavailable, oracle: standing.evidence });
@@ -43,6 +61,7 @@ export async function planTasks(
     else unproven.push(`${task.id}: missing`);
   }
   if (unproven.length > 0) {
+    if (request.planned !== undefined) requireSameTasks(request.planned, found);
     throw new RunnerError(
       "refused",
       "ORACLE_EVIDENCE",

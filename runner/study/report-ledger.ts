@@ -14,12 +14,12 @@ import { findSubject, type ReportAnchors } from "./report.ts";
 export async function ledgerAnchors(path: string, given: ReportAnchors, ledger: string): Promise<ReportAnchors> {
   switch (await findSubject(path)) {
     case "run":
-      return { ...given, report: given.report ?? (await lookUp(path, ledger)) };
+      return { ...given, report: given.report ?? (await lookUpAnchor(path, ledger)) };
     case "pair":
       return {
         ...given,
-        control: given.control ?? (await lookUp(join(path, "control"), ledger)),
-        treatment: given.treatment ?? (await lookUp(join(path, "treatment"), ledger)),
+        control: given.control ?? (await lookUpAnchor(join(path, "control"), ledger)),
+        treatment: given.treatment ?? (await lookUpAnchor(join(path, "treatment"), ledger)),
       };
     case "comparison":
       throw new RunnerError(
@@ -33,7 +33,11 @@ export async function ledgerAnchors(path: string, given: ReportAnchors, ledger: 
   }
 }
 
-async function lookUp(dir: string, ledger: string): Promise<string> {
+/**
+ * The latest anchor of a bundle's run in the operator's ledger.
+ * @throws RunnerError `REPORT_MISSING`, `NOT_A_RUN`, `ANCHOR_UNKNOWN`, `LEDGER_BROKEN`.
+ */
+export async function lookUpAnchor(dir: string, ledger: string): Promise<string> {
   const path = join(dir, BUNDLE.report);
   let bytes: Buffer;
   try {

@@ -46,9 +46,8 @@ export async function makeReport(request: ReportRequest, signal: AbortSignal): P
     case "pair": {
       const control = await claimBundle(join(path, "control"), anchors.control);
       const treatment = await claimBundle(join(path, "treatment"), anchors.treatment);
-      const folders = [control.dir, treatment.dir] as const;
       const held = { control: control.sha256, treatment: treatment.sha256 };
-      const comparison = await compareBundles({ folders, anchors: held }, signal);
+      const comparison = await compareBundles({ folders: [path], anchors: held }, signal);
       if (!comparison.valid)
         throw reportRefused(path, comparison.reasons, "Report each of the two bundles on its own to see what holds.");
       const bundles = [await readReportedBundle(control), await readReportedBundle(treatment)];

@@ -10,7 +10,9 @@ import type { Engine } from "../docker/engine.ts";
 import { isAlive, type Owner, thisOwner } from "../docker/ownership.ts";
 import { type Reaped, reap } from "../docker/reap.ts";
 import { BUNDLE } from "../evidence/bundle.ts";
+import { tryLockFile } from "../evidence/file-lock.ts";
 import { openLedger, readLedger } from "../evidence/ledger.ts";
+import { markCutOff } from "./cut-off.ts";
 import { stateDirOf } from "./task-images.ts";
 
 const entrySchema = z.strictObject({
@@ -63,36 +65,33 @@ export async function markDeadRuns(projectRoot: string, report: (line: string) =
     const path = join(folder, name);
     const entry = parseInput(entrySchema, parseStrictJson(await readFile(path), { source: path }), path);
     if (await isAlive(entry.owner, here)) continue;
+    let taken = false;
     for (const dir of entry.dirs) {
       try {
-        const count = await markInterrupted(join(dir, BUNDLE.ledger));
-        if (count > 0) report(`run ${entry.runId} was cut off: ${count} attempts in ${dir} are marked interrupted`);
+        const count = await markLedger(join(dir, BUNDLE.ledger));
+        if (count === null) taken = true;
+        else if (count > 0)
+          report(`run ${entry.runId} was cut off: ${count} attempts in ${dir} are marked interrupted`);
       } catch (thrown) {
         // The bundle may have been moved or deleted since; its ledger is then nobody's to mend.
         report(`run ${entry.runId} was cut off, and its ledger in ${dir} cannot be marked: ${messageOf(thrown)}`);
       }
     }
-    await rm(path, { force: true });
+    // A run that is being resumed has its note rewritten by whoever resumes it.
+    if (!taken) await rm(path, { force: true });
   }
 }
 
-/** Appends a line for every attempt that was started and never sealed; returns how many there were. */
-async function markInterrupted(path: string): Promise<number> {
+/**
+ * Marks what a dead run had begun; null when another process is at work in the bundle, which then answers for it.
+ */
+async function markLedger(path: string): Promise<number | null> {
   const { lines } = await readLedger(path);
-  const open = new Map<string, { number: number; attempt: number }>();
-  for (const { event } of lines) {
-    if (typeof event.number !== "number" || typeof event.attempt !== "number") continue;
-    const key = `${event.number} ${event.attempt}`;
-    if (event.type === "trial-started") open.set(key, { number: event.number, attempt: event.attempt });
-    else open.delete(key);
-  }
   if (lines.length === 0) return 0;
+  await using lock = await tryLockFile(path);
+  if (lock === null) return null;
   await using ledger = await openLedger(path);
-  for (const { number, attempt } of open.values()) {
-    await ledger.append({ type: "trial-interrupted", number, attempt, cause: "the runner's process ended" });
-  }
-  if (lines.at(-1)?.event.type !== "run-closed") await ledger.append({ type: "run-cut-off" });
-  return open.size;
+  return await markCutOff(ledger, (await readLedger(path)).lines);
 }
 
 function folderOf(projectRoot: string): string {

@@ -29,6 +29,12 @@ export const runReportSchema = z.strictObject({
   trials: z.array(trialEntrySchema),
   /** Earlier attempts of trials that have a later one. */
   superseded: z.array(trialEntrySchema),
+  /** Attempts that were begun and never sealed, each followed by a later one; left out when there is none. */
+  cutOff: z.array(z.strictObject({ number: z.int().min(1), attempt: z.int().min(1) })).optional(),
+  /** What such attempts had stored before they ended; left out when there is nothing. */
+  unsealed: z.array(objectRefSchema).optional(),
+  /** The run's earlier reports, each by the anchor that a resumption superseded; left out for a run that was sealed once. */
+  earlier: z.array(objectRefSchema).optional(),
   /** Oracle evidence of each task, copied into the bundle. */
   oracle: z.record(z.string(), objectRefSchema),
   /** Image ids and facts of the machine that ran it. */

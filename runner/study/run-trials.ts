@@ -7,7 +7,7 @@ import type { TrialSpec } from "../trial/spec.ts";
 import type { TrialWorld } from "../trial/world.ts";
 import { startGatewaysAhead } from "./gateways-ahead.ts";
 import type { Condition } from "./order.ts";
-import { runSealed, type SealedTrial } from "./sealed-trial.ts";
+import { runSealed } from "./sealed-trial.ts";
 
 /** How trials are run side by side. */
 export interface RunTrialsOptions {
@@ -23,11 +23,11 @@ export async function runTrials(
   specs: readonly TrialSpec[],
   worlds: ReadonlyMap<Condition, TrialWorld>,
   bundles: ReadonlyMap<Condition, BundleWriter>,
-): Promise<SealedTrial[]> {
+): Promise<void> {
   const limit = pLimit(concurrency);
   const from = clock.micros();
   let done = 0;
-  const results = await allOrAbort(signal, (joint) => {
+  await allOrAbort(signal, (joint) => {
     const ahead = new Map(
       [...worlds].map(([condition, world]) => [
         condition,
@@ -51,17 +51,15 @@ export async function runTrials(
         const sealed = await runSealed(world, bundle, spec, take, joint);
         done += 1;
         report(progressLine(sealed.record, done, specs.length, clock.micros() - from));
-        return sealed;
       }),
     );
     // The gateways started ahead go when every trial has ended, whatever the reason.
     const released = Promise.allSettled(trials).then(() =>
       Promise.all([...ahead.values()].map((gateways) => gateways[Symbol.asyncDispose]())),
     );
-    return [...trials, released.then(() => null)] as Promise<SealedTrial | null>[];
+    return [...trials, released.then(() => undefined)];
   });
   signal.throwIfAborted();
-  return results.filter((result) => result !== null);
 }
 
 function progressLine(record: TrialRecord, done: number, total: number, elapsedMicros: number): string {

@@ -6,13 +6,15 @@ import { type Digest, digestFile } from "../base/digest.ts";
 import type { Engine } from "../docker/engine.ts";
 import { writeReport } from "../evidence/anchor.ts";
 import { BUNDLE, type BundleWriter } from "../evidence/bundle.ts";
+import type { ObjectRef } from "../evidence/object-ref.ts";
+import type { ObjectStore } from "../evidence/store.ts";
 import { OUTCOMES } from "../trial/record.ts";
 import type { PreparedPlan } from "./make-plan.ts";
 import type { Condition } from "./order.ts";
 import type { Plan } from "./plan.ts";
 import type { RunReport } from "./run-report.ts";
-import type { SealedTrial } from "./sealed-trial.ts";
 import { deriveRow, type RowContext, type TrialRow } from "./trial-row.ts";
+import { findUnsealed, readSealedRecord } from "./unsealed.ts";
 
 export interface SealRunInput {
   readonly bundle: BundleWriter;
@@ -22,8 +24,15 @@ export interface SealRunInput {
   readonly prepared: PreparedPlan;
   /** Bytes of the surface that the run's preflight saw; null in control. */
   readonly surface: Buffer | null;
-  readonly trials: readonly SealedTrial[];
-  readonly engine: Engine;
+  /** The last attempt of every planned trial of the condition; the records are read from the store. */
+  readonly trials: RunReport["trials"];
+  readonly superseded?: RunReport["superseded"];
+  readonly cutOff?: NonNullable<RunReport["cutOff"]>;
+  /** Earlier reports of the run, which are in the store. */
+  readonly earlier?: NonNullable<RunReport["earlier"]>;
+  /** The oracle evidence that the run relied on when it was opened; default: the plan's. */
+  readonly oracle?: RunReport["oracle"];
+  readonly engine: Pick<Engine, "facts">;
   readonly startedAt: string;
   readonly finishedAt: string;
 }
@@ -39,24 +48,28 @@ export interface SealedRun {
 
 /** Derives a run's rows, writes its root document and gives the anchor. */
 export async function sealRun(input: SealRunInput): Promise<SealedRun> {
-  const { bundle, prepared, condition } = input;
+  const { bundle, prepared, condition, superseded = [], cutOff = [], earlier = [] } = input;
   const { store } = bundle;
-  const trials = [...input.trials].sort((a, b) => a.record.number - b.record.number);
+  const trials = [...input.trials].sort((a, b) => a.number - b.number);
   const rows: TrialRow[] = [];
-  for (const { record } of trials)
+  for (const { record: ref } of trials) {
+    const record = await readSealedRecord(store, ref);
     rows.push(await deriveRow(store, record, rowContext(prepared.plan, prepared.surface.tools, record.task)));
-  const oracle: RunReport["oracle"] = {};
-  for (const [id, task] of prepared.tasks) oracle[id] = await store.put(canonicalBytes(task.oracle));
+  }
   const cassettes: RunReport["cassettes"] = {};
+  const stored = new Map<Digest, ObjectRef>();
   for (const { number } of prepared.plan.trials.filter((trial) => trial.condition === condition)) {
     const cassette = prepared.cassettes.get(number);
-    if (cassette !== undefined) cassettes[String(number)] = await store.put(cassette.bytes);
+    if (cassette === undefined) continue;
+    const ref = stored.get(cassette.digest) ?? (await store.put(cassette.bytes));
+    stored.set(cassette.digest, ref);
+    cassettes[String(number)] = ref;
   }
   const ledgerPath = join(bundle.dir, BUNDLE.ledger);
   const head = bundle.ledger.head();
   if (head === null) throw new Error("a run's ledger is never empty");
   const { plan } = prepared;
-  const report: RunReport = {
+  const listed: RunReport = {
     schemaVersion: "1",
     kind: "run",
     runId: input.runId,
@@ -69,9 +82,11 @@ export async function sealRun(input: SealRunInput): Promise<SealedRun> {
     modelSource: plan.model?.source ?? "none",
     plan: await store.put(canonicalBytes(plan)),
     ledger: { digest: await digestFile(ledgerPath), size: (await stat(ledgerPath)).size, head },
-    trials: trials.map(({ record, ref }) => ({ number: record.number, attempt: record.attempt, record: ref })),
-    superseded: [],
-    oracle,
+    trials,
+    superseded: [...superseded],
+    ...(cutOff.length === 0 ? {} : { cutOff: [...cutOff] }),
+    ...(earlier.length === 0 ? {} : { earlier: [...earlier] }),
+    oracle: input.oracle ?? (await storeOracle(store, prepared)),
     host: { ...input.engine.facts },
     images: Object.fromEntries(Object.values(prepared.own.lock.images).map((image) => [image.name, image])),
     lockedSurface: await store.put(canonicalBytes(prepared.surface)),
@@ -82,9 +97,21 @@ export async function sealRun(input: SealRunInput): Promise<SealedRun> {
     startedAt: input.startedAt,
     finishedAt: input.finishedAt,
   };
+  const unsealed = cutOff.length === 0 && earlier.length === 0 ? [] : await findUnsealed(bundle.dir, store, listed);
+  const report = unsealed.length === 0 ? listed : { ...listed, unsealed };
   await store.sync();
   const anchor = await writeReport(join(bundle.dir, BUNDLE.report), report);
   return { dir: bundle.dir, condition, anchor, report, rows };
+}
+
+/** Puts the oracle evidence that a plan relies on into a run's store. */
+export async function storeOracle(
+  store: Pick<ObjectStore, "put">,
+  { tasks }: Pick<PreparedPlan, "tasks">,
+): Promise<RunReport["oracle"]> {
+  const oracle: RunReport["oracle"] = {};
+  for (const [id, task] of tasks) oracle[id] = await store.put(canonicalBytes(task.oracle));
+  return oracle;
 }
 
 /** Rows as JSON lines, each canonical. */

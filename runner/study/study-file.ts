@@ -91,6 +91,8 @@ export const studySchema = z.strictObject({
     missing: z.literal("drop-pair"),
     minCoverage: z.number().min(0).max(1),
     maxDropImbalance: z.number().min(0).max(1),
+    /** How the p-values of several secondary metrics are handled. */
+    multiplicity: z.enum(["holm", "none"]).default("holm"),
   }),
 });
 

@@ -18,11 +18,16 @@ export interface SpecOptions {
   readonly signal: AbortSignal;
 }
 
-/** The specifications of a plan's trials, in its order, without anything being started. */
-export async function planTrialSpecs(options: SpecOptions): Promise<TrialSpec[]> {
+/** The specifications of a plan's trials, or of those that are wanted, in its order, without anything being started. */
+export async function planTrialSpecs(
+  options: SpecOptions,
+  wanted: (number: number) => boolean = () => true,
+): Promise<TrialSpec[]> {
   const model = modelPlan(options);
   const mcp = await mcpPlan(options);
-  return options.prepared.plan.trials.map((trial) => trialSpec(options, trial, model, mcp));
+  return options.prepared.plan.trials
+    .filter(({ number }) => wanted(number))
+    .map((trial) => trialSpec(options, trial, model, mcp));
 }
 
 /** What the gateways are told of the model; the provider's key is read for a live one only. */

@@ -14,9 +14,10 @@ import type { Engine } from "../../runner/docker/engine.ts";
 import { BUNDLE, type BundleWriter, createBundle } from "../../runner/evidence/bundle.ts";
 import type { PreparedPlan } from "../../runner/study/make-plan.ts";
 import { type Condition, orderTrials, type PlannedTrial } from "../../runner/study/order.ts";
+import { writePair } from "../../runner/study/pair-file.ts";
 import { type Plan, planSchema } from "../../runner/study/plan.ts";
+import type { RunReport } from "../../runner/study/run-report.ts";
 import { sealRun } from "../../runner/study/seal-run.ts";
-import type { SealedTrial } from "../../runner/study/sealed-trial.ts";
 import { type TrialRecord, trialRecordSchema } from "../../runner/trial/record.ts";
 import { jacobianFixture, startRecordedJacobian } from "./mcp-servers-jacobian.ts";
 import { startGateway, testConfig } from "./model-provider-gateway.ts";
@@ -83,6 +84,13 @@ export async function makeBundlePair(dir: string, options: PairOptions = {}): Pr
   }
   const { control, treatment } = anchors;
   if (control === undefined || treatment === undefined) throw new Error("a side was not sealed");
+  if ((options.order ?? "interleaved") === "interleaved" && options.runIds === undefined) {
+    const report = async (side: Condition) => JSON.parse(await readFile(join(dir, side, BUNDLE.report), "utf8"));
+    await writePair(dir, [
+      { condition: "control", anchor: control, report: await report("control") },
+      { condition: "treatment", anchor: treatment, report: await report("treatment") },
+    ]);
+  }
   return { control: join(dir, "control"), treatment: join(dir, "treatment"), anchors: { control, treatment } };
 }
 
@@ -96,8 +104,14 @@ async function makeBundle(
   const runId = options.runIds?.[condition] ?? "20261130T120000Z-0badcafe";
   await using bundle = await createBundle(dir);
   await bundle.writeDocument(BUNDLE.plan, canonicalBytes(plan));
-  await bundle.ledger.append({ type: "run-opened", runId, kind: "run", condition });
-  const trials: SealedTrial[] = [];
+  await bundle.ledger.append({
+    type: "run-opened",
+    runId,
+    kind: "run",
+    condition,
+    order: options.order ?? "interleaved",
+  });
+  const trials: RunReport["trials"] = [];
   for (const planned of plan.trials.filter((trial) => trial.condition === condition)) {
     const { number, task, repetition } = planned;
     const identity = { number, attempt: 1, task, condition, repetition };
@@ -111,7 +125,7 @@ async function makeBundle(
       outcome,
       record: { digest: ref.digest, size: ref.size },
     });
-    trials.push({ record, ref });
+    trials.push({ number, attempt: 1, record: ref });
   }
   await bundle.ledger.append({ type: "run-closed", runId });
   const host = { ...HOST, ...options.host?.[condition] };

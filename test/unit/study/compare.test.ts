@@ -244,6 +244,7 @@ test("the command prints, writes canonical bytes, and lets --fail-on make a verd
   const options = {
     controlReportSha256: pair.anchors.control,
     treatmentReportSha256: pair.anchors.treatment,
+    ledger: undefined,
     out: "comparison.json",
     failOn: undefined,
     json: false,
