@@ -16,6 +16,7 @@ import { listObjects, readableStore } from "../evidence/store.ts";
 import { type TrialRecord, trialRecordSchema } from "../trial/record.ts";
 import { oracleReportSchema } from "./oracle-report.ts";
 import { runReportSchema } from "./run-report.ts";
+import { refsOfEarlier } from "./unsealed.ts";
 import { type VerifiedRun, verifyRun } from "./verify-run.ts";
 
 /** What a verification found. `reasons` lists everything that stands against the bundle. */
@@ -111,6 +112,13 @@ export async function inspectBundle(dir: string, anchor: string, signal: AbortSi
     trials += 1;
     for (const inner of collectObjectRefs(record)) note(inner);
   }
+  for (const ref of earlierRefs(report)) {
+    try {
+      for (const inner of await refsOfEarlier(store, ref)) note(inner);
+    } catch (thrown) {
+      refuse(messageOf(thrown));
+    }
+  }
   const bytes = await checkObjects(dir, store, refs, refuse, signal);
   const reader: BundleReader = { dir, store, ledger, readRecord: readOnce, refuse, signal };
   let run: VerifiedRun | null = null;
@@ -139,6 +147,11 @@ function trialRefs(report: Json): ObjectRef[] {
     visit(report[name]);
     return found;
   });
+}
+
+/** The reports that a run had before it was resumed. */
+function earlierRefs(report: Json): ObjectRef[] {
+  return isObject(report) && report.kind === "run" ? collectObjectRefs(report.earlier) : [];
 }
 
 async function readRecord(store: BundleReader["store"], ref: ObjectRef): Promise<TrialRecord> {
