@@ -23,6 +23,8 @@ export interface LoggedCall {
 export interface CallLog extends AsyncDisposable {
   /** Resolves when the call would survive `kill -9` and a power cut. Calls that complete together share one flush. */
   readonly append: (call: LoggedCall) => Promise<void>;
+  /** True when the call completed before this process started. */
+  readonly has: (call: string) => boolean;
   /** A call completed before this process started, or undefined. */
   readonly find: (call: string) => Promise<LoggedCall | undefined>;
   /** Calls that were there at opening. */
@@ -59,6 +61,7 @@ export async function openCallLog(path: string): Promise<CallLog> {
   const append = groupCommit(handle);
   return {
     append: (call) => append(encode(call)),
+    has: (call) => places.has(call),
     find: async (call) => {
       const place = places.get(call);
       if (place === undefined) return undefined;

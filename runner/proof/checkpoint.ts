@@ -2,6 +2,9 @@ import { RunnerError } from "../base/errors.ts";
 import type { Call, Outcome, Transport } from "./call.ts";
 import type { CallLog } from "./call-log.ts";
 
+/** Answers a call durably; `release` is called when the endpoint has done its part and the reply goes to disk. */
+export type Ask = (call: Call, release: () => void) => Promise<Outcome>;
+
 export interface CheckpointOptions {
   readonly log: CallLog;
   readonly transport: Pick<Transport, "ask">;
@@ -15,8 +18,8 @@ export interface CheckpointOptions {
  * Asks, and lets nobody use a reply before it is on disk; a reply that is there already is not asked for again.
  * @throws RunnerError `CALL_FOREIGN` when the log holds another request under the call's name.
  */
-export function checkpointed({ log, transport, count, onCall }: CheckpointOptions): (call: Call) => Promise<Outcome> {
-  return async (call) => {
+export function checkpointed({ log, transport, count, onCall }: CheckpointOptions): Ask {
+  return async (call, release) => {
     const before = await log.find(call.id);
     if (before !== undefined) {
       if (before.request !== call.digest) throw foreign(call);
@@ -25,6 +28,7 @@ export function checkpointed({ log, transport, count, onCall }: CheckpointOption
       return before.outcome;
     }
     const outcome = await transport.ask(call);
+    release();
     await log.append({ call: call.id, request: call.digest, outcome });
     count.made += 1;
     onCall(true);

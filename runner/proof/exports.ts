@@ -2,8 +2,8 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { writeDurably } from "../base/durable.ts";
 import { callRows } from "./call-rows.ts";
+import { toCsv } from "./export-csv.ts";
 import { toMarkdown } from "./export-markdown.ts";
-import { toCsv, toXlsx } from "./export-tables.ts";
 import type { Judged } from "./judged.ts";
 import { pretty } from "./output-folder.ts";
 import { proofRows } from "./proof-rows.ts";
@@ -54,7 +54,7 @@ const MAKERS: Readonly<Record<ExportForm, Maker>> = {
     "proofs.csv": toCsv(proofRows(judged)),
   }),
   xlsx: async ({ summary, judged, calls, cautions }) => ({
-    "results.xlsx": await toXlsx([
+    "results.xlsx": await (await LIBRARIES.xlsx()).toXlsx([
       { name: "Read first", rows: cautions.map((caution) => ({ caution })) },
       { name: "Scores", rows: scoreRows(summary) },
       { name: "Proofs", rows: proofRows(judged) },
@@ -62,9 +62,16 @@ const MAKERS: Readonly<Record<ExportForm, Maker>> = {
     ]),
   }),
   markdown: async (input) => ({ "report.md": toMarkdown(input) }),
-  // Plots bring a large library along, which a run without HTML need not load.
-  html: async (input) => ({ "report.html": (await import("./export-html.ts")).toHtml(input) }),
+  html: async (input) => ({ "report.html": (await LIBRARIES.html()).toHtml(input) }),
 };
+
+/** Exports that bring large libraries along, which a run without them need not load. */
+const LIBRARIES = { html: () => import("./export-html.ts"), xlsx: () => import("./export-xlsx.ts") } as const;
+
+/** Loads what the given forms need. */
+export async function loadExporters(forms: readonly ExportForm[]): Promise<void> {
+  for (const form of ["html", "xlsx"] as const) if (forms.includes(form)) await LIBRARIES[form]();
+}
 
 /** The files of the given forms. */
 export async function makeExports(
@@ -89,6 +96,6 @@ export async function writeExports(
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder);
   const files = await makeExports(forms, input);
-  for (const [name, content] of files) await writeDurably(join(folder, name), content);
+  await Promise.all([...files].map(([name, content]) => writeDurably(join(folder, name), content)));
   return [...files.keys()].sort();
 }

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { makeDirectory, writeDurably } from "../base/durable.ts";
 import { hasCode, RunnerError } from "../base/errors.ts";
@@ -8,6 +8,9 @@ import { requireSame } from "./manifest.ts";
 import { FILES, type PreparedRun, recordPath } from "./request.ts";
 import { takeLock } from "./run-lock.ts";
 import type { ProofRecord } from "./terms.ts";
+
+/** Names of files that are being written: they get their own names when they are whole. */
+const TEMPORARY = /^\.[0-9a-z_.-]+\.tmp$/;
 
 /**
  * Takes an output folder for a run: a new one, or with --resume the one of exactly this run. Disposing gives the folder's lock back.
@@ -22,6 +25,8 @@ export async function takeOutputFolder(run: PreparedRun): Promise<AsyncDisposabl
     // Another process may have begun a run between the first look and the lock.
     await requireOurs(run);
     await mkdir(join(output, FILES.records), { recursive: true });
+    await removeLeftovers(output);
+    await removeLeftovers(join(output, FILES.records));
     await writeDurably(join(output, FILES.manifest), pretty(run.manifest));
     await writeDurably(join(output, FILES.budget), pretty(run.budget));
     await requireKnownRecords(run);
@@ -56,7 +61,7 @@ async function requireOurs(run: PreparedRun): Promise<void> {
       cause,
     });
   });
-  const foreign = names.filter((name) => !name.startsWith(FILES.lock) && !/^\.[0-9a-f-]{36}\.tmp$/.test(name));
+  const foreign = names.filter((name) => !name.startsWith(FILES.lock) && !TEMPORARY.test(name));
   if (foreign.length > 0) {
     throw new RunnerError(
       "refused",
@@ -69,11 +74,15 @@ async function requireOurs(run: PreparedRun): Promise<void> {
   }
 }
 
+/** Removes what a killed process left of files that it was writing. */
+async function removeLeftovers(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) if (TEMPORARY.test(name)) await rm(join(folder, name));
+}
+
 async function requireKnownRecords(run: PreparedRun): Promise<void> {
   const expected = new Set(run.units.map(({ key }) => `${key}.json`));
   const names = await readdir(join(run.request.output, FILES.records));
-  // A temporary name is what a killed process leaves of a record that it was writing.
-  const foreign = names.find((name) => !expected.has(name) && !name.startsWith("."));
+  const foreign = names.find((name) => !expected.has(name));
   if (foreign !== undefined) {
     throw new RunnerError(
       "refused",
@@ -86,8 +95,16 @@ async function requireKnownRecords(run: PreparedRun): Promise<void> {
   }
 }
 
-/** The sealed record of a unit, or null. @throws RunnerError `RECORD_FOREIGN` when it belongs to another run or unit. */
+/** The record of a unit, or null. @throws RunnerError `RECORD_FOREIGN` when it belongs to another run or unit. */
 export async function readRecord(run: PreparedRun, key: string): Promise<ProofRecord | null> {
+  return (await readRecordFile(run, key))?.record ?? null;
+}
+
+/** The same with the text of its file. */
+export async function readRecordFile(
+  run: PreparedRun,
+  key: string,
+): Promise<{ readonly record: ProofRecord; readonly text: string } | null> {
   const path = recordPath(run.request.output, key);
   const bytes = await readFile(path).catch((cause: unknown) => {
     if (hasCode(cause, "ENOENT")) return null;
@@ -106,7 +123,7 @@ export async function readRecord(run: PreparedRun, key: string): Promise<ProofRe
     );
   }
   // This runner wrote it under a durable name; `runner verify` derives it again from the raw replies.
-  return value as unknown as ProofRecord;
+  return { record: value as unknown as ProofRecord, text: bytes.toString("utf8") };
 }
 
 /** JSON for people and programs: two spaces, one line end at the end. */

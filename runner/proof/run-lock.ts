@@ -41,6 +41,8 @@ async function create(path: string, text: string): Promise<boolean> {
     await link(temporary, path);
     return true;
   } catch (cause) {
+    // Whoever has the lock removes what looks like a leftover; the next look finds the lock taken.
+    if (hasCode(cause, "ENOENT")) return await create(path, text);
     if (!hasCode(cause, "EEXIST")) throw cause;
     return false;
   } finally {

@@ -1,29 +1,34 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { writeDurably } from "../base/durable.ts";
 import { AsyncStack } from "../base/stack.ts";
 import { type Ledger, openLedger } from "../evidence/ledger.ts";
 import { type ObjectStore, openStore } from "../evidence/store.ts";
 import { type CallLog, openCallLog } from "./call-log.ts";
 import { checkpointed } from "./checkpoint.ts";
 import { readKeys } from "./config.ts";
+import { readEarlier } from "./earlier-records.ts";
+import { flushFolder } from "./flush.ts";
 import { graceAfterAbort, interrupted } from "./interruption.ts";
 import { type Judged, judgedOf } from "./judged.ts";
 import { refuseKeysInInputs } from "./key-check.ts";
-import { pretty, readRecord, takeOutputFolder } from "./output-folder.ts";
+import { takeOutputFolder } from "./output-folder.ts";
 import { type Progress, startProgress } from "./progress.ts";
 import type { EvaluatorSource } from "./project.ts";
 import type { Unit } from "./protocol.ts";
+import { openRawStore, type RawStore } from "./raw-store.ts";
+import { openRecordKeeper, type RecordKeeper } from "./record-keeper.ts";
 import { makeRedactor } from "./redact.ts";
-import { type ExportForm, FILES, type PreparedRun, recordPath } from "./request.ts";
-import { type RunSummary, writeResults, writeSummary } from "./results.ts";
+import { type ExportForm, FILES, type PreparedRun } from "./request.ts";
+import { type RunSummary, writeSummary } from "./results.ts";
 import { schedule } from "./schedule.ts";
 import { type Sealed, sealRun } from "./seal.ts";
 import { callsOf, readSealedRun, recordIfAsked } from "./sealed-run.ts";
+import { type SecretGuard, secretGuard } from "./secret-guard.ts";
 import { makeTally, type RoleTally, type Tally } from "./tally.ts";
 import type { ProofRecord, Role } from "./terms.ts";
 import { type Abortable, liveTransport } from "./transport.ts";
 import { unitWork } from "./unit-work.ts";
+import { startWorkAhead, type WorkAhead } from "./work-ahead.ts";
 
 /** The world of a run. */
 export interface RunWorld {
@@ -61,6 +66,9 @@ interface OpenRun {
   readonly world: RunWorld;
   readonly keys: ReadonlyMap<Role, string>;
   readonly store: ObjectStore;
+  readonly raw: RawStore;
+  readonly guard: SecretGuard;
+  readonly keeper: RecordKeeper;
   readonly log: CallLog;
   readonly ledger: Ledger;
   readonly tally: Tally;
@@ -84,6 +92,9 @@ export async function executeRun(run: PreparedRun, world: RunWorld): Promise<Run
     const before = await readSealedRun(run, world.say);
     if (before !== null) return before;
     const store = await openStore(output);
+    const raw = openRawStore(output);
+    const guard = secretGuard([...keys.values()]);
+    const keeper = stack.use(openRecordKeeper(run, guard));
     const log = stack.use(await openCallLog(join(output, FILES.calls)));
     if (log.tornBytes > 0)
       world.say(`The run before broke off inside a reply (${log.tornBytes} bytes); that call is made again.`);
@@ -93,13 +104,16 @@ export async function executeRun(run: PreparedRun, world: RunWorld): Promise<Run
       world,
       keys,
       store,
+      raw,
+      guard,
+      keeper,
       log,
       ledger,
       tally: makeTally(run.config, run.cassette !== null),
       judged: new Map(),
       count: { made: 0, found: 0, inferenceSeconds: 0 },
     };
-    const pending = await readSealed(open);
+    const pending = await readEarlier({ run, log, raw, found: (record, text) => recallRecord(open, record, text) });
     await ledger.append({
       type: "session",
       at: world.wall(),
@@ -108,44 +122,37 @@ export async function executeRun(run: PreparedRun, world: RunWorld): Promise<Run
       loggedCalls: log.known,
     });
     await writeSummary(run, open.judged);
+    const ahead = stack.use(startWorkAhead(run));
     const started = performance.now();
     if (pending.length > 0) await makeRecords(open, pending);
     open.count.inferenceSeconds = (performance.now() - started) / 1000;
-    return await complete(open, stack);
+    return await complete(open, stack, ahead);
   } finally {
     await stack.disposeAsync();
   }
 }
 
-/** Reads the records that are there and gives the units that have none. */
-async function readSealed(open: OpenRun): Promise<Unit[]> {
-  const pending: Unit[] = [];
-  for (const unit of open.run.units) {
-    const record = await readRecord(open.run, unit.key);
-    if (record === null) {
-      pending.push(unit);
-      continue;
-    }
-    open.judged.set(unit.key, judgedOf(record));
-    open.tally.addRecord(record);
-    open.count.found += callsOf(record);
-  }
-  return pending;
+/** Counts a record that an earlier process made. */
+function recallRecord(open: OpenRun, record: ProofRecord, text: string): void {
+  open.keeper.found(record, text);
+  open.judged.set(record.record_key, judgedOf(record));
+  open.tally.addRecord(record);
+  open.count.found += callsOf(record);
 }
 
 async function makeRecords(open: OpenRun, pending: readonly Unit[]): Promise<void> {
-  const { run, world, judged, tally, store } = open;
+  const { run, world, judged, tally, raw, keeper } = open;
   await using transport = openTransport(open);
   using progress = progressOf(open);
   using _grace = graceAfterAbort(world, transport);
   const context = {
     protocol: run.protocol,
     ask: checkpointed({ log: open.log, transport, count: open.count, onCall: progress.called }),
-    store,
+    raw,
     onReply: tally.addReply,
     onSpared: progress.spared,
-    keep: async (record: ProofRecord): Promise<void> => {
-      await writeDurably(recordPath(run.request.output, record.record_key), pretty(record));
+    keep: (record: ProofRecord): void => {
+      keeper.keep(record);
       judged.set(record.record_key, judgedOf(record));
     },
   };
@@ -157,7 +164,7 @@ async function makeRecords(open: OpenRun, pending: readonly Unit[]): Promise<voi
     });
     if (judged.size < run.units.length) throw interrupted(judged.size, run.units.length);
   } catch (thrown) {
-    await writeResults(run, judged);
+    keeper.finish();
     await writeSummary(run, judged);
     // A call that the interruption cut off fails in its own words; the run says what happened to the run.
     throw world.signal.aborted ? interrupted(judged.size, run.units.length) : thrown;
@@ -195,12 +202,14 @@ function progressOf({ run, world, judged, tally, count }: OpenRun): Progress {
   return progress;
 }
 
-async function complete(open: OpenRun, stack: AsyncStack): Promise<RunResult> {
-  const { run, world, judged, tally, ledger, store, keys, count } = open;
-  await writeResults(run, judged);
-  const summary = await writeSummary(run, judged);
+async function complete(open: OpenRun, stack: AsyncStack, { drawn }: WorkAhead): Promise<RunResult> {
+  const { run, world, judged, tally, ledger, store, guard, keeper, count } = open;
+  const written = keeper.finish();
+  // The disk works while the scores are computed; whoever waits for it meets its failure.
+  const flushed = flushFolder(run.request.output);
+  flushed.catch(() => undefined);
+  const summary = await writeSummary(run, judged, drawn);
   const calls = tally.result();
-  const secrets = [...keys.values()];
   const sealed = await sealRun({
     run,
     source: world.source,
@@ -210,7 +219,9 @@ async function complete(open: OpenRun, stack: AsyncStack): Promise<RunResult> {
     summary,
     calls,
     judged,
-    secrets,
+    guard,
+    written,
+    flushed,
   });
   // Every reply is in the store and every record sealed: the log has done its work.
   await stack.disposeAsync();

@@ -1,5 +1,8 @@
-/** One step of a unit; it gives the steps that may follow it. */
-export type Step = () => Promise<readonly Step[]>;
+/**
+ * One step of a unit; it gives the steps that may follow it. It calls `release` when its place can go to another step already, because
+ * nothing is left of it but to read and keep what it got.
+ */
+export type Step = (release: () => void) => Promise<readonly Step[]>;
 
 /** Steps that belong together: `first` start it, `finish` runs when none is left. */
 export interface UnitOfWork {
@@ -21,96 +24,102 @@ interface Open {
   left: number;
 }
 
+interface Job {
+  readonly unit: Open;
+  readonly step: Step;
+}
+
 /** Units that may be finishing (writing) while others go on. */
 const MOST_FINISHING = 32;
 
 /**
- * Runs units with at most `concurrency` steps at once. A ready step of an earlier unit goes before one of a later unit, and a new unit starts
- * only when no step is ready, so few units are open at any time. The first failure stops everything and is thrown when all is quiet.
+ * Runs units with at most `concurrency` steps at once, and as many again that have released their places. A ready step of an earlier unit
+ * goes before one of a later unit, and a new unit starts only when no step is ready, so few units are open at any time. The first failure
+ * stops everything and is thrown when all is quiet.
  */
-export async function schedule(units: Iterable<UnitOfWork>, options: ScheduleOptions): Promise<void> {
-  const iterator = units[Symbol.iterator]();
-  const ready: { readonly unit: Open; readonly step: Step }[] = [];
-  const finishing = new Set<Promise<void>>();
-  let wake: (() => void)[] = [];
-  let underWay = 0;
-  let started = 0;
-  let exhausted = false;
-  let failure: { readonly thrown: unknown } | undefined;
+export function schedule(units: Iterable<UnitOfWork>, options: ScheduleOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const iterator = units[Symbol.iterator]();
+    const ready: Job[] = [];
+    let failure: { readonly thrown: unknown } | undefined;
+    let exhausted = false;
+    let started = 0;
+    // Steps that hold a place, steps that have released theirs, and units that are finishing.
+    let [held, released, finishing] = [0, 0, 0];
 
-  const notify = (): void => {
-    const sleepers = wake;
-    wake = [];
-    for (const resolve of sleepers) resolve();
-  };
-  const fail = (thrown: unknown): void => {
-    if (failure === undefined) {
+    const fail = (thrown: unknown): void => {
+      if (failure !== undefined) return;
       failure = { thrown };
       options.onFailure(thrown);
-    }
-    notify();
-  };
-  const stopped = (): boolean => failure !== undefined || options.signal.aborted;
-
-  const finish = (unit: Open): void => {
-    const done = unit.work
-      .finish()
-      .catch(fail)
-      .finally(() => {
-        finishing.delete(done);
-        notify();
-      });
-    finishing.add(done);
-  };
-  const startUnit = (): boolean => {
-    if (exhausted || finishing.size >= MOST_FINISHING) return false;
-    const next = iterator.next();
-    if (next.done === true) {
-      exhausted = true;
-      return false;
-    }
-    const unit: Open = { number: started, work: next.value, left: next.value.first.length };
-    started += 1;
-    for (const step of next.value.first) ready.push({ unit, step });
-    if (unit.left === 0) finish(unit);
-    return true;
-  };
-  const take = (): (typeof ready)[number] | undefined => {
-    while (ready.length === 0 && startUnit());
-    let best = 0;
-    for (let index = 1; index < ready.length; index += 1) {
-      if ((ready[index]?.unit.number ?? 0) < (ready[best]?.unit.number ?? 0)) best = index;
-    }
-    return ready.splice(best, 1)[0];
-  };
-  const worker = async (): Promise<void> => {
-    while (!stopped()) {
-      const job = take();
-      if (job === undefined) {
-        if (exhausted && underWay === 0) return;
-        await new Promise<void>((resolve) => wake.push(resolve));
-        continue;
+    };
+    const finish = (unit: Open): void => {
+      finishing += 1;
+      void unit.work
+        .finish()
+        .catch(fail)
+        .finally(() => {
+          finishing -= 1;
+          goOn();
+        });
+    };
+    const startUnit = (): boolean => {
+      if (exhausted || finishing >= MOST_FINISHING) return false;
+      const next = iterator.next();
+      if (next.done === true) {
+        exhausted = true;
+        return false;
       }
-      underWay += 1;
+      const unit: Open = { number: started, work: next.value, left: next.value.first.length };
+      started += 1;
+      for (const step of next.value.first) ready.push({ unit, step });
+      if (unit.left === 0) finish(unit);
+      return true;
+    };
+    const take = (): Job | undefined => {
+      while (ready.length === 0 && startUnit());
+      let best = 0;
+      for (let index = 1; index < ready.length; index += 1) {
+        if ((ready[index]?.unit.number ?? 0) < (ready[best]?.unit.number ?? 0)) best = index;
+      }
+      return ready.splice(best, 1)[0];
+    };
+    const perform = async ({ unit, step }: Job): Promise<void> => {
+      let place = true;
+      held += 1;
       try {
-        const more = await job.step();
-        job.unit.left += more.length - 1;
-        for (const step of more) ready.push({ unit: job.unit, step });
-        if (job.unit.left === 0) finish(job.unit);
+        const more = await step(() => {
+          if (!place || released >= options.concurrency) return;
+          place = false;
+          held -= 1;
+          released += 1;
+          goOn();
+        });
+        unit.left += more.length - 1;
+        for (const next of more) ready.push({ unit, step: next });
+        if (unit.left === 0) finish(unit);
       } catch (thrown) {
         fail(thrown);
       } finally {
-        underWay -= 1;
-        notify();
+        if (place) held -= 1;
+        else released -= 1;
+        goOn();
       }
-    }
-  };
-  options.signal.addEventListener("abort", notify);
-  try {
-    await Promise.all(Array.from({ length: options.concurrency }, worker));
-    while (finishing.size > 0) await Promise.all(finishing);
-  } finally {
-    options.signal.removeEventListener("abort", notify);
-  }
-  if (failure !== undefined) throw failure.thrown;
+    };
+    /** Starts what may start, and ends when nothing is under way and nothing can start. */
+    const goOn = (): void => {
+      while (held < options.concurrency && failure === undefined && !options.signal.aborted) {
+        try {
+          const job = take();
+          if (job === undefined) break;
+          void perform(job);
+        } catch (thrown) {
+          fail(thrown);
+        }
+      }
+      if (held + released + finishing > 0) return;
+      if (failure === undefined) resolve();
+      else reject(failure.thrown);
+    };
+    goOn();
+  });
 }

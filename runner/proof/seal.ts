@@ -1,4 +1,3 @@
-import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { arch, cpus, platform, totalmem } from "node:os";
 import { join } from "node:path";
@@ -12,16 +11,12 @@ import { cautions } from "./cautions.ts";
 import { writeExports } from "./exports.ts";
 import type { Judged } from "./judged.ts";
 import type { EvaluatorSource } from "./project.ts";
-import { SHORTEST_SECRET } from "./redact.ts";
+import type { FileRef } from "./record-keeper.ts";
 import { FILES, type PreparedRun } from "./request.ts";
 import type { RunSummary } from "./results.ts";
+import type { SecretGuard } from "./secret-guard.ts";
 import type { RoleTally } from "./tally.ts";
 import { type Role, SPLITS } from "./terms.ts";
-
-/** A file of the bundle, bound by its bytes. */
-export interface FileRef extends ObjectRef {
-  readonly path: string;
-}
 
 /** A sealed bundle. */
 export interface Sealed {
@@ -38,7 +33,11 @@ export interface SealInput {
   readonly summary: RunSummary;
   readonly calls: Partial<Record<Role, RoleTally>>;
   readonly judged: ReadonlyMap<string, Judged>;
-  readonly secrets: readonly string[];
+  readonly guard: SecretGuard;
+  /** `results.jsonl` and the records, as they were written. */
+  readonly written: readonly FileRef[];
+  /** Settles when everything that was written without a flush of its own is durable. */
+  readonly flushed: Promise<void>;
 }
 
 /**
@@ -66,21 +65,17 @@ export async function sealRun(input: SealInput): Promise<Sealed> {
   const prompts: Record<string, ObjectRef> = {};
   for (const [name, prompt] of Object.entries(run.protocol.prompts)) prompts[name] = await input.store.put(prompt.text);
   await input.store.sync();
-  const names = [
-    FILES.manifest,
-    FILES.budget,
-    FILES.summary,
-    FILES.results,
-    FILES.ledger,
-    ...run.units.map(({ key }) => `${FILES.records}/${key}.json`),
-    ...exported.map((name) => `${FILES.exports}/${name}`),
-  ];
-  const files: FileRef[] = [];
-  for (const path of names) {
+  const fromDisk = async (path: string): Promise<FileRef> => {
     const full = join(request.output, path);
-    await refuseSecrets(full, input.secrets);
-    files.push({ path, digest: await digestFile(full), size: (await stat(full)).size });
-  }
+    await input.guard.file(full);
+    return { path, digest: await digestFile(full), size: (await stat(full)).size };
+  };
+  const files = [
+    ...(await Promise.all([FILES.manifest, FILES.budget, FILES.summary, FILES.ledger].map(fromDisk))),
+    ...input.written,
+    ...(await Promise.all(exported.map((name) => fromDisk(`${FILES.exports}/${name}`)))),
+  ];
+  await input.flushed;
   const report = {
     schemaVersion: "1",
     kind: "proof",
@@ -111,23 +106,6 @@ function hostFacts(): Record<string, string | number> {
     cpuModel: cpus()[0]?.model ?? "unknown",
     memoryBytes: totalmem(),
   };
-}
-
-/** Replies are cleaned before they are kept; this look at the finished files is what makes it certain. */
-async function refuseSecrets(path: string, secrets: readonly string[]): Promise<void> {
-  const needles = secrets.filter((secret) => secret.length >= SHORTEST_SECRET).map((secret) => Buffer.from(secret));
-  if (needles.length === 0) return;
-  const longest = Math.max(...needles.map((needle) => needle.length));
-  let tail = Buffer.alloc(0);
-  for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 }) as AsyncIterable<Buffer>) {
-    const window = Buffer.concat([tail, chunk]);
-    if (needles.some((needle) => window.includes(needle))) {
-      throw new RunnerError("integrity", "SECRET_LEAKED", `${path} contains the value of an API key`, {
-        hint: "Data, prompts and config must not contain the key. The run is not sealed; delete the folder and replace the key.",
-      });
-    }
-    tail = Buffer.from(window.subarray(Math.max(0, window.length - longest + 1)));
-  }
 }
 
 function changed(path: string): RunnerError {

@@ -1,7 +1,8 @@
 import { RunnerError } from "../base/errors.ts";
-import type { ObjectStore } from "../evidence/store.ts";
-import type { Call, Outcome } from "./call.ts";
+import type { Outcome } from "./call.ts";
+import type { Ask } from "./checkpoint.ts";
 import { metaCall, type Protocol, policyCall, type Unit, verifierCall } from "./protocol.ts";
+import type { RawStore } from "./raw-store.ts";
 import { type Answer, buildRecord, readGeneration, readGrade, readJudgment, readReply } from "./record.ts";
 import type { Step, UnitOfWork } from "./schedule.ts";
 import { isProofRow, type ProofRecord, type Reply, type Role } from "./terms.ts";
@@ -9,14 +10,15 @@ import { isProofRow, type ProofRecord, type Reply, type Role } from "./terms.ts"
 export interface UnitContext {
   readonly protocol: Protocol;
   /** Answers a call durably: what it gives is on disk. */
-  readonly ask: (call: Call) => Promise<Outcome>;
-  readonly store: ObjectStore;
+  readonly ask: Ask;
+  /** Keeps a raw reply. */
+  readonly raw: Pick<RawStore, "put">;
   /** Called for every reply once it has been read; `error` is null for a valid one. */
   readonly onReply: (role: Role, reply: Reply, error: string | null) => void;
   /** Calls that a failed generation or an invalid judgment makes needless. */
   readonly onSpared: (calls: number) => void;
   /** Takes the finished record and keeps it. */
-  readonly keep: (record: ProofRecord) => Promise<void>;
+  readonly keep: (record: ProofRecord) => void;
 }
 
 /**
@@ -32,8 +34,8 @@ export function unitWork(context: UnitContext, unit: Unit): UnitOfWork {
 
   const judge =
     (steps: readonly string[], index: number): Step =>
-    async () => {
-      const outcome = await context.ask(verifierCall(protocol, unit, steps, index));
+    async (release) => {
+      const outcome = await context.ask(verifierCall(protocol, unit, steps, index), release);
       verifier[index] = outcome;
       const reply = readReply({ outcome, raw: null });
       const { verdict, error } = readJudgment(reply, steps.length);
@@ -44,9 +46,9 @@ export function unitWork(context: UnitContext, unit: Unit): UnitOfWork {
         return [];
       }
       return [
-        async () => {
+        async (release) => {
           const call = metaCall(protocol, unit, verdict, index);
-          const grade = await context.ask(call);
+          const grade = await context.ask(call, release);
           graded[index] = grade;
           const response = readReply({ outcome: grade, raw: null });
           context.onReply("meta", response, readGrade(response, call.prompt).error);
@@ -56,8 +58,8 @@ export function unitWork(context: UnitContext, unit: Unit): UnitOfWork {
     };
   const judges = (steps: readonly string[]): Step[] =>
     Array.from({ length: repeats }, (_, index) => judge(steps, index));
-  const generate: Step = async () => {
-    policy = await context.ask(policyCall(protocol, unit));
+  const generate: Step = async (release) => {
+    policy = await context.ask(policyCall(protocol, unit), release);
     const reply = readReply({ outcome: policy, raw: null });
     const { steps, error } = readGeneration(reply);
     context.onReply("policy", reply, error);
@@ -66,9 +68,9 @@ export function unitWork(context: UnitContext, unit: Unit): UnitOfWork {
     return [];
   };
 
-  const keepRaw = async (outcome: Outcome): Promise<Answer> => ({
+  const keepRaw = (outcome: Outcome): Answer => ({
     outcome,
-    raw: outcome.body === null ? null : await context.store.put(outcome.body),
+    raw: outcome.body === null ? null : context.raw.put(outcome.body),
   });
   const finish = async (): Promise<void> => {
     const present = verifier.filter((outcome) => outcome !== undefined);
@@ -80,12 +82,11 @@ export function unitWork(context: UnitContext, unit: Unit): UnitOfWork {
       );
     }
     const answers = {
-      policy: policy === undefined ? undefined : await keepRaw(policy),
-      verifier: await Promise.all(present.map(keepRaw)),
-      meta: await Promise.all(graded.map((outcome) => (outcome === undefined ? undefined : keepRaw(outcome)))),
+      policy: policy === undefined ? undefined : keepRaw(policy),
+      verifier: present.map(keepRaw),
+      meta: graded.map((outcome) => (outcome === undefined ? undefined : keepRaw(outcome))),
     };
-    await context.store.sync();
-    await context.keep(buildRecord(protocol, unit, answers));
+    context.keep(buildRecord(protocol, unit, answers));
   };
   return { first: isProofRow(unit.row) ? judges(unit.row.steps) : [generate], finish };
 }

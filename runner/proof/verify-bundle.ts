@@ -24,7 +24,7 @@ import type { Prompt, PromptName } from "./prompts.ts";
 import { callBudget, type Protocol, type Unit, unitsOf } from "./protocol.ts";
 import { rederive } from "./rederive.ts";
 import { EXPORTS, FILES, promptsOf } from "./request.ts";
-import { resultLines } from "./results.ts";
+import { compact } from "./results-writer.ts";
 import { summarize } from "./summary.ts";
 import { makeTally } from "./tally.ts";
 import { type Row, SPLITS } from "./terms.ts";
@@ -124,7 +124,7 @@ async function derive(dir: string, report: ProofReport): Promise<BundleCheck> {
   const file = async (name: string): Promise<string> => readFile(join(dir, name), "utf8");
   same(FILES.summary, await file(FILES.summary), pretty(summary));
   same(FILES.budget, await file(FILES.budget), pretty(callBudget(task, rows.length, settings)));
-  same(FILES.results, await digestFile(join(dir, FILES.results)), await resultsDigest(dir, units));
+  same(FILES.results, await digestFile(join(dir, FILES.results)), resultsDigest(dir, units));
   same("report.json: calls", report.calls, JSON.parse(JSON.stringify(calls)));
   const metrics = Object.fromEntries(SPLITS.map((split) => [split, summary.splits[split].metrics]));
   same("report.json: metrics", report.metrics, JSON.parse(JSON.stringify(metrics)));
@@ -164,13 +164,9 @@ async function exportProblems(dir: string, report: ProofReport, derived: Derived
   return problems;
 }
 
-async function resultsDigest(dir: string, units: readonly Unit[]): Promise<Digest> {
+function resultsDigest(dir: string, units: readonly Unit[]): Digest {
   const hash = createHash("sha256");
-  for await (const line of resultLines(
-    dir,
-    units.map(({ key }) => key),
-  ))
-    hash.update(line);
+  for (const { key } of units) hash.update(`${compact(dir, key)}\n`);
   return `sha256:${hash.digest("hex")}`;
 }
 

@@ -5,7 +5,7 @@ import { inflateRawSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { canonicalText } from "../../../runner/base/canonical-json.ts";
 import { type Digest, digestBytes } from "../../../runner/base/digest.ts";
-import { toCsv } from "../../../runner/proof/export-tables.ts";
+import { toCsv } from "../../../runner/proof/export-csv.ts";
 import { proofRows } from "../../../runner/proof/proof-rows.ts";
 import { verifyProofBundle } from "../../../runner/proof/verify-bundle.ts";
 import { type CaseResult, type ProofCase, proofCase } from "./support/proof-case.ts";

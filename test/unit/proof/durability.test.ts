@@ -1,15 +1,20 @@
 import { spawn } from "node:child_process";
-import { appendFile, mkdtemp, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { digestBytes } from "../../../runner/base/digest.ts";
+import { seededRandom, shuffled } from "../../../runner/base/random.ts";
 import { thisOwner } from "../../../runner/docker/ownership.ts";
 import { retryAfter } from "../../../runner/proof/backoff.ts";
 import { openCallLog } from "../../../runner/proof/call-log.ts";
+import { flushEach, flushFolder } from "../../../runner/proof/flush.ts";
 import { makeLimiter } from "../../../runner/proof/limiter.ts";
+import { recordPath } from "../../../runner/proof/request.ts";
+import { startResults } from "../../../runner/proof/results-writer.ts";
 import { takeLock } from "../../../runner/proof/run-lock.ts";
 import { type Step, schedule, type UnitOfWork } from "../../../runner/proof/schedule.ts";
+import { recordKey } from "../../../runner/proof/terms.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -21,6 +26,51 @@ const call = (name: string, body = `{"x":"${name}"}`) => ({
   call: name,
   request: digestBytes(name),
   outcome: { error: null, body, attempts: 1, micros: 5, redacted: false },
+});
+
+describe("the flush of a folder", () => {
+  it("reaches every file in it, with the system's program and without it, and fails for a folder that is not there", async () => {
+    await mkdir(join(folder, "a", "b"), { recursive: true });
+    for (const name of ["one", "a/two", "a/b/three"]) await writeFile(join(folder, name), name);
+    await flushFolder(folder);
+    await flushEach(folder);
+    await expect(flushEach(join(folder, "absent"))).rejects.toMatchObject({ code: "ENOENT" });
+    vi.stubEnv("PATH", join(folder, "absent"));
+    await flushFolder(folder);
+    await expect(flushFolder(join(folder, "absent"))).rejects.toMatchObject({ code: "ENOENT" });
+    vi.unstubAllEnvs();
+    await expect(flushFolder(join(folder, "absent"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+});
+
+describe("the results that are joined while records are finished", () => {
+  const keys = Array.from({ length: 200 }, (_, index) => recordKey(index, 0));
+  const lineOf = (key: string): string => JSON.stringify({ record_key: key, text: `é ${key}` });
+
+  it("are in the order of the data whatever the order of the records, also when too many wait for the first one", async () => {
+    await mkdir(join(folder, "records"));
+    for (const key of keys)
+      await writeFile(recordPath(folder, key), `${JSON.stringify(JSON.parse(lineOf(key)), null, 2)}\n`);
+    const expected = keys.map((key) => `${lineOf(key)}\n`).join("");
+    const orders = [keys, [...keys].reverse(), shuffled(keys, seededRandom("results"))];
+    for (const order of orders) {
+      using results = startResults(folder, keys);
+      for (const key of order) results.add(key, lineOf(key));
+      const { digest, size } = results.finish();
+      const bytes = await readFile(join(folder, "results.jsonl"));
+      expect(bytes.toString("utf8")).toBe(expected);
+      expect({ digest, size }).toEqual({ digest: digestBytes(bytes), size: bytes.length });
+    }
+  });
+
+  it("leave out records that do not exist", async () => {
+    using results = startResults(folder, keys);
+    for (const key of [keys[5], keys[1]]) results.add(key ?? "", lineOf(key ?? ""));
+    results.finish();
+    expect(await readFile(join(folder, "results.jsonl"), "utf8")).toBe(
+      [keys[1], keys[5]].map((key) => `${lineOf(key ?? "")}\n`).join(""),
+    );
+  });
 });
 
 describe("the call log", () => {
@@ -267,6 +317,54 @@ describe("the schedule", () => {
     await expect(work).rejects.toThrow("b failed");
     expect(log).toEqual(["a0", "a1", "a done"]);
     expect(failures).toHaveLength(1);
+  });
+
+  it("gives the place of a step that has released it to the next step, once, and to no more steps than there are places", async () => {
+    const log: string[] = [];
+    const open = new Map<string, () => void>();
+    const held = (name: string): UnitOfWork => ({
+      first: [
+        async (release) => {
+          log.push(name);
+          release();
+          release();
+          await new Promise<void>((resolve) => open.set(name, resolve));
+          return [];
+        },
+      ],
+      finish: async () => void log.push(`${name} done`),
+    });
+    const settle = () => new Promise((resolve) => setImmediate(resolve));
+    const work = schedule(["a", "b", "c", "d", "e"].map(held), options(2));
+    await settle();
+    // Two have released their places and two hold one: the fifth waits.
+    expect(log).toEqual(["a", "b", "c", "d"]);
+    open.get("a")?.();
+    await settle();
+    expect(log).toEqual(["a", "b", "c", "d", "a done"]);
+    open.get("c")?.();
+    await settle();
+    expect(log.slice(5).sort()).toEqual(["c done", "e"]);
+    for (const resolve of open.values()) resolve();
+    await work;
+    expect(log).toHaveLength(10);
+  });
+
+  it("starts nothing in a place that was released after the abort", async () => {
+    const controller = new AbortController();
+    const log: string[] = [];
+    const first: UnitOfWork = {
+      first: [
+        async (release) => {
+          controller.abort();
+          release();
+          return [];
+        },
+      ],
+      finish: async () => undefined,
+    };
+    await schedule([first, unit(log, "b", 1)], options(1, controller.signal));
+    expect(log).toEqual([]);
   });
 
   it("starts nothing once it is aborted", async () => {

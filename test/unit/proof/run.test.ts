@@ -2,6 +2,7 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { digestBytes } from "../../../runner/base/digest.ts";
+import { verifyProofBundle } from "../../../runner/proof/verify-bundle.ts";
 import { problems, proofCase, proofs, SOURCE, verdict } from "./support/proof-case.ts";
 import { type Asked, type Behaviour, scriptedEndpoint } from "./support/scripted-endpoint.ts";
 
@@ -304,6 +305,66 @@ describe("resuming", () => {
     expect(JSON.parse(resumed.out).calls).toEqual(
       JSON.parse((await whole.run({ ...options, resume: true })).out).calls,
     );
+  });
+
+  /** An interrupted run of four proofs with some records sealed, and its records' names. */
+  const broken = async (one: Awaited<ReturnType<typeof proofCase>>, controller: AbortController) => {
+    expect((await one.run(options, { signal: controller.signal })).error?.code).toBe("INTERRUPTED");
+    const names = [...(await one.files()).keys()].filter((name) => name.startsWith("records/")).sort();
+    expect(names.length).toBeGreaterThanOrEqual(3);
+    return names.map((name) => one.path(`out/${name}`));
+  };
+  const options = { verifierRepeats: 2, concurrency: 1 };
+  const stopAt = (count: number) => {
+    const controller = new AbortController();
+    let asked = 0;
+    const behave = (one: Asked): Behaviour => {
+      asked += 1;
+      if (asked === count) controller.abort();
+      return answer(one);
+    };
+    return { controller, behave };
+  };
+
+  it("after a power cut makes the records and raw replies that it took again from the call log, without a call", async () => {
+    const { controller, behave } = stopAt(9);
+    await using endpoint = await scriptedEndpoint(behave);
+    await using one = await proofCase("verifier", proofs(6), configOf(endpoint.url));
+    const [first = "", second = "", third = ""] = await broken(one, controller);
+    const object = async (path: string): Promise<string> => {
+      const { digest } = JSON.parse(await readFile(path, "utf8")).verifier_trials[0].response.raw;
+      return one.path(`out/objects/sha256/${digest.slice(7, 9)}/${digest.slice(9)}`);
+    };
+    await writeFile(await object(second), "");
+    await rm(await object(third));
+    await writeFile(first, "");
+    // What a killed process leaves of files that it was writing.
+    await writeFile(one.path("out/.0d9c2a6e-5a4f-4b7e-9c1d-3f2e1a0b4c5d.tmp"), "{");
+    await writeFile(one.path("out/records/.0d9c2a6e-5a4f-4b7e-9c1d-3f2e1a0b4c5d.tmp"), "{");
+    const before = endpoint.asked.length;
+    const resumed = await one.run({ ...options, resume: true });
+    expect(resumed.error).toBeNull();
+    expect(endpoint.asked).toHaveLength(12);
+    expect(JSON.parse(resumed.out)).toMatchObject({ callsMade: 12 - before, callsFound: before });
+    const { reportSha256 } = JSON.parse(resumed.out);
+    expect((await verifyProofBundle(one.path("out"), reportSha256)).problems).toEqual([]);
+    await using whole = await proofCase("verifier", proofs(6), configOf(endpoint.url));
+    await whole.run(options);
+    expect(timeless(await readFile(one.path("out/results.jsonl"), "utf8"))).toBe(
+      timeless(await readFile(whole.path("out/results.jsonl"), "utf8")),
+    );
+  });
+
+  it("refuses a record that lost something which the call log does not hold either", async () => {
+    const { controller, behave } = stopAt(9);
+    await using endpoint = await scriptedEndpoint(behave);
+    await using one = await proofCase("verifier", proofs(6), configOf(endpoint.url));
+    const [first = ""] = await broken(one, controller);
+    await writeFile(first, "");
+    await rm(one.path("out/calls.jsonl"));
+    const { error } = await one.run({ ...options, resume: true });
+    expect(`${error?.code}: ${error?.message}`).toBe(`RECORD_DAMAGED: ${first} is cut off or changed`);
+    expect(endpoint.asked).toHaveLength(9);
   });
 
   it("of a complete run makes no call and keeps invalid replies as they are", async () => {
