@@ -1,4 +1,3 @@
-import canonicalize from "canonicalize";
 import { RunnerError } from "./errors.ts";
 
 /**
@@ -12,49 +11,72 @@ export function canonicalBytes(value: unknown): Buffer {
 
 /** The text form of {@link canonicalBytes}. */
 export function canonicalText(value: unknown): string {
-  assertJson(value, "");
-  const text = canonicalize(value);
-  if (text === undefined) throw refuse("", "nothing");
-  return text;
+  const place: (string | number)[] = [];
+  try {
+    return write(value, place);
+  } catch (thrown) {
+    if (!(thrown instanceof Refused)) throw thrown;
+    throw new RunnerError(
+      "integrity",
+      "NOT_CANONICAL",
+      `at ${pointer(place) || "the root"}: ${thrown.message} has no canonical JSON form`,
+    );
+  }
 }
 
-function assertJson(value: unknown, pointer: string): void {
+/** Says what was seen; the place is known to whoever walks. */
+class Refused extends Error {}
+
+function write(value: unknown, place: (string | number)[]): string {
   switch (typeof value) {
-    case "boolean":
-      return;
     case "string":
-      if (!value.isWellFormed()) throw refuse(pointer, "a string with a lone surrogate");
-      return;
+      return writeString(value, "a string");
     case "number":
-      if (!Number.isFinite(value)) throw refuse(pointer, String(value));
-      if (Number.isInteger(value) && !Number.isSafeInteger(value)) throw refuse(pointer, `the unsafe integer ${value}`);
-      return;
+      if (!Number.isFinite(value)) throw new Refused(String(value));
+      if (Number.isInteger(value) && !Number.isSafeInteger(value)) throw new Refused(`the unsafe integer ${value}`);
+      // The shortest form that ECMAScript prints is the one that RFC 8785 asks for, and -0 is 0.
+      return String(value);
+    case "boolean":
+      return value ? "true" : "false";
     case "object":
-      assertComposite(value, pointer);
-      return;
+      if (value === null) return "null";
+      return Array.isArray(value) ? writeList(value, place) : writeMembers(value, place);
     default:
-      throw refuse(pointer, typeof value);
+      throw new Refused(typeof value);
   }
 }
 
-function assertComposite(value: object | null, pointer: string): void {
-  if (value === null) return;
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index += 1) assertJson(value[index], `${pointer}/${index}`);
-    return;
+function writeString(text: string, what: string): string {
+  if (!text.isWellFormed()) throw new Refused(`${what} with a lone surrogate`);
+  return JSON.stringify(text);
+}
+
+function writeList(list: readonly unknown[], place: (string | number)[]): string {
+  let text = "[";
+  for (let index = 0; index < list.length; index += 1) {
+    place.push(index);
+    if (index > 0) text += ",";
+    text += write(list[index], place);
+    place.pop();
   }
+  return `${text}]`;
+}
+
+function writeMembers(value: object, place: (string | number)[]): string {
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) throw refuse(pointer, `a ${value.constructor.name}`);
-  for (const [key, member] of Object.entries(value)) {
-    if (!key.isWellFormed()) throw refuse(pointer, "a key with a lone surrogate");
-    assertJson(member, `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
+  if (prototype !== Object.prototype && prototype !== null) throw new Refused(`a ${value.constructor.name}`);
+  let text = "{";
+  // The default order of sort is by UTF-16 code units, whatever the locale.
+  for (const key of Object.keys(value).sort()) {
+    if (text.length > 1) text += ",";
+    text += `${writeString(key, "a key")}:`;
+    place.push(key);
+    text += write((value as Readonly<Record<string, unknown>>)[key], place);
+    place.pop();
   }
+  return `${text}}`;
 }
 
-function refuse(pointer: string, seen: string): RunnerError {
-  return new RunnerError(
-    "integrity",
-    "NOT_CANONICAL",
-    `at ${pointer || "the root"}: ${seen} has no canonical JSON form`,
-  );
+function pointer(place: readonly (string | number)[]): string {
+  return place.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }

@@ -95,7 +95,6 @@ class Reader {
 
   #object(depth: number): ExactJson {
     const result: Record<string, ExactJson> = {};
-    const keys = new Set<string>();
     this.#at += 1;
     this.#space();
     if (this.#take("}")) return result;
@@ -103,21 +102,18 @@ class Reader {
       if (this.#text[this.#at] !== '"') throw this.#fail(`expected a key in double quotes, got ${this.#seen()}`);
       const start = this.#at;
       const key = this.#string();
-      if (keys.has(key)) {
+      if (Object.hasOwn(result, key)) {
         this.#at = start;
         throw this.#fail(`duplicate key ${JSON.stringify(key)}`);
       }
-      keys.add(key);
       this.#space();
       if (!this.#take(":")) throw this.#fail(`expected ":", got ${this.#seen()}`);
       this.#space();
+      const value = this.#value(depth);
       // A plain assignment to "__proto__" would set the prototype instead of a key.
-      Object.defineProperty(result, key, {
-        value: this.#value(depth),
-        enumerable: true,
-        configurable: true,
-        writable: true,
-      });
+      if (key === "__proto__")
+        Object.defineProperty(result, key, { value, enumerable: true, configurable: true, writable: true });
+      else result[key] = value;
       this.#space();
       if (this.#take("}")) return result;
       if (!this.#take(",")) throw this.#fail(`expected "," or "}", got ${this.#seen()}`);
@@ -201,6 +197,8 @@ class Reader {
   }
 
   #space(): void {
+    // Canonical and compact JSON has none.
+    if (this.#text.charCodeAt(this.#at) > 32) return;
     SPACE.lastIndex = this.#at;
     SPACE.test(this.#text);
     this.#at = SPACE.lastIndex;

@@ -1,3 +1,4 @@
+import canonicalize from "canonicalize";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { canonicalText } from "../../../runner/base/canonical-json.ts";
@@ -8,6 +9,24 @@ test("keys are ordered by UTF-16 code units whatever the locale (H8)", () => {
     '{"ab":6,"a\u200db":5,"changedFiles":4,"checksDigest":3,"😀":2,"\ue000":1}',
   );
 });
+
+test("gives the text that another RFC 8785 writer gives, for any JSON value", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ noUnicodeString: false, maxDepth: 6 }), (value) => {
+      const text = JSON.stringify(value);
+      fc.pre(text.isWellFormed() && !/\\ud[89a-f]/i.test(text) && safeIntegers(value));
+      expect(canonicalText(value)).toBe(canonicalize(value));
+    }),
+    { numRuns: 2000 },
+  );
+  for (const number of [-0, 1e-7, 0.1, 5e-324, 2.5e-300, 123456789.125, 2 ** 53 - 1])
+    expect(canonicalText([number])).toBe(canonicalize([number]));
+});
+
+function safeIntegers(value: unknown): boolean {
+  if (typeof value === "number") return !Number.isInteger(value) || Number.isSafeInteger(value);
+  return typeof value !== "object" || value === null || Object.values(value).every(safeIntegers);
+}
 
 test("the digest of a value does not depend on the order of its keys", () => {
   fc.assert(
