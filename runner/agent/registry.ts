@@ -2,10 +2,12 @@ import { RunnerError } from "../base/errors.ts";
 import { CLAUDE_CODE } from "./claude-code/agent.ts";
 import { CODEX } from "./codex/agent.ts";
 import type { ModelAgent } from "./model-agent.ts";
+import { OPENCODE } from "./opencode/agent.ts";
+import { QWEN_CODER } from "./qwen-coder/agent.ts";
 import { TOOLLOOP } from "./toolloop/agent.ts";
 
 /** Agents that are driven by a model. */
-export const MODEL_AGENTS: readonly ModelAgent[] = [TOOLLOOP, CODEX, CLAUDE_CODE];
+export const MODEL_AGENTS: readonly ModelAgent[] = [TOOLLOOP, CODEX, CLAUDE_CODE, OPENCODE, QWEN_CODER];
 /** Agents that need no model. */
 export const PLAIN_AGENTS = ["oracle", "nop", "command"] as const;
 export type PlainAgent = (typeof PLAIN_AGENTS)[number];

@@ -30,6 +30,8 @@ describe("loadRecipes", () => {
     expect([...recipes].map(([name, recipe]) => [name, needs(recipe)])).toEqual([
       ["agent-claude-code", ["base"]],
       ["agent-codex", ["base"]],
+      ["agent-opencode", ["base"]],
+      ["agent-qwen-coder", ["base"]],
       ["agent-toolloop", ["base"]],
       ["base", []],
       ["gateway", ["base"]],
