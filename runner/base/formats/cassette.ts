@@ -11,7 +11,7 @@ export const normalizersSchema = z.strictObject({
 export type Normalizers = z.infer<typeof normalizersSchema>;
 
 /**
- * One condition that a request must meet. `on` chooses the value: the whole body, the text of the first user message, or the text of a
+ * One condition that a request must meet. `on` chooses the value: the whole body, what the user said before the model's first turn, or the text of a
  * tool result (`index` 1 is the first in the conversation, -1 the last). `at` goes into it by JSON pointer; a text is read as JSON first.
  * Exactly one of `equals`, `contains`, `matches`.
  */

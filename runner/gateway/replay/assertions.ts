@@ -1,6 +1,6 @@
 import { canonicalText } from "../../base/canonical-json.ts";
 import type { Assertion } from "../../base/formats/cassette.ts";
-import type { ConversationItem } from "../../base/formats/conversation.ts";
+import { type ConversationItem, isByModel } from "../../base/formats/conversation.ts";
 import { at, pointerSteps } from "../../base/formats/json-access.ts";
 import { plainJson } from "../../base/formats/plain-json.ts";
 import type { Json } from "../../base/json.ts";
@@ -39,15 +39,21 @@ type Target = { readonly value: Json } | { readonly missing: string };
 
 function targetOf({ on, index, at: pointer }: Assertion, { body, items }: SeenRequest): Target {
   if (on === "body") return memberOf(body, pointer);
-  const texts = items.flatMap((item) => {
-    if (on === "toolResult") return item.kind === "tool-result" ? [item.text] : [];
-    return item.kind === "text" && item.role === "user" ? [item.text] : [];
-  });
-  const text = on === "instruction" ? texts[0] : texts.at(index > 0 ? index - 1 : index);
+  const texts =
+    on === "instruction" ? instruction(items) : items.flatMap((i) => (i.kind === "tool-result" ? [i.text] : []));
+  const text = texts.at(index > 0 ? index - 1 : index);
   if (text === undefined) return { missing: `there is none; the conversation has ${texts.length}` };
   if (pointer === null) return { value: text };
   const document = jsonInside(text);
   return document === undefined ? { missing: `no JSON in ${brief(text)}` } : memberOf(document, pointer);
+}
+
+/** Agents put words of their own before the task's, so all that the user said before the model's first turn is one text. */
+function instruction(items: readonly ConversationItem[]): string[] {
+  const first = items.findIndex(isByModel);
+  const before = first === -1 ? items : items.slice(0, first);
+  const texts = before.flatMap((item) => (item.kind === "text" && item.role === "user" ? [item.text] : []));
+  return texts.length === 0 ? [] : [texts.join("\n")];
 }
 
 function memberOf(value: Json, pointer: string | null): Target {
