@@ -30,6 +30,15 @@ export default defineConfig({
           globalSetup: ["test/support/engine-setup.ts"],
         },
       },
+      {
+        extends: true,
+        test: {
+          name: "crash",
+          include: ["test/crash/**/*.test.ts"],
+          fileParallelism: false,
+          globalSetup: ["test/support/engine-setup.ts"],
+        },
+      },
     ],
   },
 });

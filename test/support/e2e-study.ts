@@ -58,11 +58,13 @@ export interface StudyOptions {
   readonly budgets?: object;
   readonly conversations?: CassetteInput["conversations"];
   readonly startSeconds?: number;
+  /** Default 1. */
+  readonly repetitions?: number;
 }
 
 /** Writes a study with its surface and cassettes into a folder and gives the study file's path. */
 export async function writeStudy(dir: string, options: StudyOptions): Promise<string> {
-  const { dataset, tasks, agent, model, command, budgets, conversations, startSeconds } = options;
+  const { dataset, tasks, agent, model, command, budgets, conversations, startSeconds, repetitions } = options;
   const study = {
     schemaVersion: "1",
     studyId: "e2e",
@@ -88,7 +90,7 @@ export async function writeStudy(dir: string, options: StudyOptions): Promise<st
       },
     },
     budgets: { agentSeconds: 60, modelRequests: 6, tokens: 1_000_000, toolCalls: 10, ...budgets },
-    repetitions: 1,
+    repetitions: repetitions ?? 1,
     seed: 7,
     analysis: {
       primary: "reward",

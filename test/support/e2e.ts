@@ -26,11 +26,13 @@ export interface Ran {
 export interface RunOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Another program than the built command line of this folder. */
+  readonly program?: string;
 }
 
 /** Starts the built command line as a user would; the result is a promise and the process. */
-export function start(args: readonly string[], { cwd = ROOT, env = {} }: RunOptions = {}) {
-  return execa(process.execPath, [RUNNER, ...args], { cwd, env, reject: false, stripFinalNewline: false });
+export function start(args: readonly string[], { cwd = ROOT, env = {}, program = RUNNER }: RunOptions = {}) {
+  return execa(process.execPath, [program, ...args], { cwd, env, reject: false, stripFinalNewline: false });
 }
 
 /** Runs the built command line to its end. */
@@ -120,8 +122,9 @@ export async function oracle(
   dataset: string,
   out: string,
   args: readonly string[] = [],
+  options: RunOptions = {},
 ): Promise<Ran & { readonly result: OracleResult }> {
-  const ran = await runner(["oracle", "--dataset", dataset, "--out", out, "--json", ...args]);
+  const ran = await runner(["oracle", "--dataset", dataset, "--out", out, "--json", ...args], options);
   return { ...ran, result: json<OracleResult>(ran) };
 }
 
@@ -137,6 +140,8 @@ export interface Executed {
     readonly dir: string;
     readonly condition: string;
     readonly report_sha256: string;
+    /** The anchor that this one replaces; null for a run that was not resumed. */
+    readonly supersedes: string | null;
     readonly outcomes: Readonly<Record<string, number>>;
     readonly rows: readonly TrialRow[];
   }[];
@@ -171,8 +176,8 @@ export async function ledgerOf(bundle: string): Promise<Record<string, unknown>[
 }
 
 /** Everything in the engine that carries a run's label, as `kind role`. */
-export async function leftOf(runId: string): Promise<string[]> {
-  await using engine = await connectEngine();
+export async function leftOf(runId: string, env: NodeJS.ProcessEnv = process.env): Promise<string[]> {
+  await using engine = await connectEngine({ env });
   return listLabelled(engine.docker, `${LABEL.run}=${runId}`);
 }
 

@@ -1,0 +1,193 @@
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { digestBytes } from "../../runner/base/digest.ts";
+import type { PairFile } from "../../runner/study/pair-file.ts";
+import type { RunReport } from "../../runner/study/run-report.ts";
+import { ledgerOf, leftOf, oracle, type Ran, type RunOptions, readObject, runner, start, writeBundle } from "./e2e.ts";
+import { talk, writeStudy } from "./e2e-study.ts";
+
+const SIDES = ["control", "treatment"] as const;
+
+/** A study that runs in seconds, both conditions, with gateways and a server, and its plan. */
+export interface CrashWorld {
+  readonly dir: string;
+  /** The folder that `runner plan` wrote. */
+  readonly plan: string;
+  readonly options: RunOptions;
+  /** Trials of each condition. */
+  readonly trials: number;
+}
+
+/** Prepares the study below a folder. */
+export async function makeCrashWorld(dir: string, options: RunOptions = {}): Promise<CrashWorld> {
+  const dataset = join(dir, "tasks");
+  const tasks = ["e2e-left", "e2e-right"];
+  await mkdir(dir, { recursive: true });
+  for (const task of tasks) await writeBundle(dataset, task);
+  const proven = await oracle(dataset, join(dir, "oracle"), [], options);
+  if (proven.code !== 0) throw new Error(`the oracle failed: ${proven.stdout}${proven.stderr}`);
+  const study = await writeStudy(join(dir, "study"), {
+    dataset,
+    tasks,
+    // One task is solved and one is not, so that a lost or doubled trial shows in every figure.
+    conversations: [talk("e2e-left", "echo 42 > /app/answer.txt"), talk("e2e-right", "echo 41 > /app/answer.txt")],
+  });
+  const plan = join(dir, "plan");
+  await must(["plan", "--study", study, "--out", plan], options);
+  return { dir, plan, options, trials: tasks.length };
+}
+
+async function must(args: readonly string[], options: RunOptions): Promise<Ran> {
+  const ran = await runner(args, options);
+  if (ran.code !== 0) throw new Error(`runner ${args.join(" ")} ended with ${ran.code}: ${ran.stdout}${ran.stderr}`);
+  return ran;
+}
+
+function executeArgs(plan: string, out: string): string[] {
+  return ["execute", "--plan", plan, "--condition", "both", "--out", out, "--concurrency", "2", "--execute", "--json"];
+}
+
+/** Runs the plan without any harm; gives how long it took in milliseconds. */
+export async function runWhole({ plan, options }: CrashWorld, out: string): Promise<number> {
+  const from = performance.now();
+  await must(executeArgs(plan, out), options);
+  return performance.now() - from;
+}
+
+/** Starts the plan and does harm after so many milliseconds, if the run is still at work then; waits until the run has ended. */
+export async function harmAfter(
+  { plan, options }: CrashWorld,
+  out: string,
+  milliseconds: number,
+  harm: (pid: number) => Promise<void>,
+): Promise<void> {
+  const running = start(executeArgs(plan, out), options);
+  await strike(running, milliseconds, harm);
+}
+
+async function strike(
+  running: ReturnType<typeof start>,
+  milliseconds: number,
+  harm: (pid: number) => Promise<void>,
+): Promise<void> {
+  const stop = new AbortController();
+  const ended = running.then(() => stop.abort());
+  await sleep(milliseconds, undefined, { signal: stop.signal }).catch(() => undefined);
+  if (running.pid !== undefined && !stop.signal.aborted) await harm(running.pid);
+  await ended;
+}
+
+/** The harm of a process that dies without a word. */
+export async function killHard(pid: number): Promise<void> {
+  process.kill(pid, "SIGKILL");
+}
+
+/**
+ * Continues a run until nothing is missing, as an operator would: what was never begun is started again, the rest is resumed. A resume can
+ * be harmed as well. Gives what was wrong afterwards; nothing when all is as in a run that nobody harmed.
+ */
+export async function finishAndCheck(
+  world: CrashWorld,
+  out: string,
+  whole: string,
+  harmResumeAfter: number | null = null,
+): Promise<string[]> {
+  const { plan, options, trials } = world;
+  if (harmResumeAfter !== null)
+    await strike(start(["resume", out, "--concurrency", "2"], options), harmResumeAfter, killHard);
+  const resumed = await runner(["resume", out, "--concurrency", "2", "--json"], options);
+  if (resumed.code !== 0) {
+    if (!/"(NO_RUN|NOTHING_BEGUN)"/.test(resumed.stdout))
+      return [`resume ended with ${resumed.code}: ${resumed.stdout}${resumed.stderr}`];
+    const again = await runner(executeArgs(plan, out), options);
+    if (again.code !== 0) return [`execute ended with ${again.code}: ${again.stdout}${again.stderr}`];
+  }
+  const problems: string[] = [];
+  const anchors = await anchorsOf(out);
+  const given = SIDES.flatMap((side) => [`--${side}-report-sha256`, anchors[side]]);
+  for (const command of ["verify", "compare"]) {
+    const ran = await runner([command, out, ...given], options);
+    if (ran.code !== 0) problems.push(`${command} ended with ${ran.code}: ${ran.stdout}${ran.stderr}`);
+  }
+  for (const side of SIDES) {
+    const bundle = join(out, side);
+    const [found, expected] = await Promise.all([derivedOf(bundle), derivedOf(join(whole, side))]);
+    if (JSON.stringify(found) !== JSON.stringify(expected))
+      problems.push(`${side}: ${JSON.stringify(found)} is not ${JSON.stringify(expected)}`);
+    problems.push(...(await countProblems(bundle, trials)).map((problem) => `${side}: ${problem}`));
+  }
+  const runId = (JSON.parse(await readFile(join(out, "control", "report.json"), "utf8")) as RunReport).runId;
+  for (const left of await leftOf(runId, { ...process.env, ...options.env })) problems.push(`left behind: ${left}`);
+  const nothing = await runner(["resume", out, "--json"], options);
+  if (nothing.code !== 0 || !nothing.stdout.includes('"nothingMissing":true'))
+    problems.push(`a second resume ended with ${nothing.code}: ${nothing.stdout}${nothing.stderr}`);
+  if (JSON.stringify(await anchorsOf(out)) !== JSON.stringify(anchors))
+    problems.push("a second resume changed an anchor");
+  if (problems.length === 0) await rm(out, { recursive: true, force: true });
+  return problems;
+}
+
+/** Both reports' own digests, which the document of the pair must name too. */
+async function anchorsOf(out: string): Promise<Record<(typeof SIDES)[number], string>> {
+  const pair = JSON.parse(await readFile(join(out, "pair.json"), "utf8")) as PairFile;
+  const of = async (side: (typeof SIDES)[number]): Promise<string> => {
+    const found = digestBytes(await readFile(join(out, side, "report.json")));
+    if (pair[side] !== found) throw new Error(`pair.json says ${pair[side]} of ${side}, its report is ${found}`);
+    return found;
+  };
+  return { control: await of("control"), treatment: await of("treatment") };
+}
+
+/** Every trial is sealed once among those that count, and every attempt that was begun is accounted for once. */
+async function countProblems(bundle: string, planned: number): Promise<string[]> {
+  const report = JSON.parse(await readFile(join(bundle, "report.json"), "utf8")) as RunReport;
+  const events = (await ledgerOf(bundle)).map(
+    ({ event }) => event as { type: string; number: number; attempt: number },
+  );
+  const begun = events
+    .filter(({ type }) => type === "trial-started")
+    .map(({ number, attempt }) => `${number}/${attempt}`);
+  const listed = [...report.trials, ...report.superseded, ...(report.cutOff ?? [])].map(
+    ({ number, attempt }) => `${number}/${attempt}`,
+  );
+  const problems: string[] = [];
+  if (new Set(report.trials.map(({ number }) => number)).size !== planned || report.trials.length !== planned)
+    problems.push(`${report.trials.length} trials count, planned are ${planned}`);
+  if (JSON.stringify([...begun].sort()) !== JSON.stringify([...listed].sort()))
+    problems.push(`begun were ${begun.join(" ")}, listed are ${listed.join(" ")}`);
+  return problems;
+}
+
+/** What a run's report and records say that is the same whenever it is run: no times, no identities, no attempts. */
+export async function derivedOf(bundle: string): Promise<unknown> {
+  const report = JSON.parse(await readFile(join(bundle, "report.json"), "utf8")) as RunReport;
+  const { runId: _1, startedAt: _2, finishedAt: _3, ledger: _4, rows, superseded: _5, ...rest } = report;
+  const { cutOff: _6, unsealed: _7, earlier: _8, trials, ...fixed } = rest;
+  const lines = (await readObject(bundle, rows))
+    .toString("utf8")
+    .split("\n")
+    .filter((line) => line !== "");
+  const records = await Promise.all(
+    trials.map(async ({ record }) => JSON.parse((await readObject(bundle, record)).toString("utf8")) as unknown),
+  );
+  return steady({ ...fixed, rows: lines.map((line) => JSON.parse(line) as unknown), records });
+}
+
+const UNSTEADY = /[Mm]icros$|^(attempt|elapsed|startedAt|finishedAt|trace|agentOutput)$/;
+
+function steady(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(steady);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => !UNSTEADY.test(key))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, member]) => [key, steady(member)]),
+  );
+}
+
+/** Instants spread evenly over a run, the first of them before it has begun. */
+export function instants(count: number, milliseconds: number): number[] {
+  return Array.from({ length: count }, (_, index) => Math.round((milliseconds * (index + 0.5)) / count));
+}
