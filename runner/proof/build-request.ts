@@ -30,6 +30,12 @@ export function buildRequest(task: Task, options: ProofOptions, world: RequestWo
       "Name the folder of the run to go on with: without --output every run has a new folder.",
     );
   }
+  if (options.metaPrompt !== undefined && options.meta !== true) {
+    throw usage(
+      "expected --meta beside --meta-prompt",
+      "Add --meta to have judgments graded, or leave the prompt out.",
+    );
+  }
   const repeats = demo ? 4 : task === "prover" ? DEFAULTS.proverRepeats : DEFAULTS.verifierRepeats;
   const stamp = world.now.replaceAll(/[-:]|\.[0-9]+/g, "");
   return {

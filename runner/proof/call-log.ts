@@ -29,6 +29,8 @@ export interface CallLog extends AsyncDisposable {
   readonly find: (call: string) => Promise<LoggedCall | undefined>;
   /** Calls that were there at opening. */
   readonly known: number;
+  /** Names of calls with an answer that were there at opening. */
+  readonly answered: readonly string[];
   /** Bytes of a line that a crash had cut off, removed at opening. */
   readonly tornBytes: number;
 }
@@ -53,7 +55,7 @@ const BODY = HEAD + 64 + '","entry":'.length;
  * @throws RunnerError `CALL_LOG_DAMAGED` naming the line.
  */
 export async function openCallLog(path: string): Promise<CallLog> {
-  const { places, wholeBytes, tornBytes } = await scan(path);
+  const { places, answered, wholeBytes, tornBytes } = await scan(path);
   if (tornBytes > 0) await truncate(path, wholeBytes);
   const handle = await open(path, "a+");
   await handle.sync();
@@ -70,6 +72,7 @@ export async function openCallLog(path: string): Promise<CallLog> {
       return decode(bytes, path, "a line read again");
     },
     known: places.size,
+    answered,
     tornBytes,
     [Symbol.asyncDispose]: async () => {
       await append(Buffer.alloc(0)).catch(() => undefined);
@@ -78,23 +81,32 @@ export async function openCallLog(path: string): Promise<CallLog> {
   };
 }
 
-async function scan(path: string): Promise<{ places: Map<string, Place>; wholeBytes: number; tornBytes: number }> {
+interface Scan {
+  readonly places: Map<string, Place>;
+  readonly answered: string[];
+  readonly wholeBytes: number;
+  readonly tornBytes: number;
+}
+
+async function scan(path: string): Promise<Scan> {
   const places = new Map<string, Place>();
+  const answered: string[] = [];
   let offset = 0;
   let line = 0;
   try {
     for await (const { bytes, terminated } of readLines(createReadStream(path), Number.POSITIVE_INFINITY)) {
       line += 1;
-      if (!terminated) return { places, wholeBytes: offset, tornBytes: bytes.length };
-      const { call } = decode(bytes, path, `line ${line}`);
+      if (!terminated) return { places, answered, wholeBytes: offset, tornBytes: bytes.length };
+      const { call, outcome } = decode(bytes, path, `line ${line}`);
       if (places.has(call)) throw damaged(path, `line ${line}`, `the call ${call} is there twice`);
       places.set(call, { offset, length: bytes.length });
+      if (outcome.error === null) answered.push(call);
       offset += bytes.length + 1;
     }
   } catch (cause) {
     if (!hasCode(cause, "ENOENT")) throw cause;
   }
-  return { places, wholeBytes: offset, tornBytes: 0 };
+  return { places, answered, wholeBytes: offset, tornBytes: 0 };
 }
 
 function encode(call: LoggedCall): Buffer {

@@ -190,7 +190,9 @@ function urlProblem(text: string): string | null {
   if (!URL.canParse(text)) return null;
   const url = new URL(text);
   if (url.protocol !== "http:" && url.protocol !== "https:") return "expected an http or https URL";
-  return url.pathname === "/" ? "expected a URL that ends in /v1 or in the full path /chat/completions" : null;
+  return /\/(v1|chat\/completions)\/*$/.test(url.pathname)
+    ? null
+    : "expected a URL that ends in /v1 or in the full path /chat/completions";
 }
 
 /** Where an endpoint's calls go. */

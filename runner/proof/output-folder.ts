@@ -14,7 +14,7 @@ const TEMPORARY = /^\.[0-9a-z_.-]+\.tmp$/;
 
 /**
  * Takes an output folder for a run: a new one, or with --resume the one of exactly this run. Disposing gives the folder's lock back.
- * @throws RunnerError `OUTPUT_EXISTS`, `OUTPUT_NOT_EMPTY`, `RESUME_CHANGED`, `RUN_LOCKED`, `RECORDS_FOREIGN`.
+ * @throws RunnerError `OUTPUT_EXISTS`, `NOTHING_TO_RESUME`, `OUTPUT_NOT_EMPTY`, `RESUME_CHANGED`, `RUN_LOCKED`, `RECORDS_FOREIGN`.
  */
 export async function takeOutputFolder(run: PreparedRun): Promise<AsyncDisposable> {
   const { output } = run.request;
@@ -52,6 +52,11 @@ async function requireOurs(run: PreparedRun): Promise<void> {
     }
     requireSame(parseStrictJson(before, { source: path }), run.manifest, output);
     return;
+  }
+  if (resume) {
+    throw new RunnerError("refused", "NOTHING_TO_RESUME", `${output} holds no run: there is no manifest.json in it`, {
+      hint: "Give the --output of the run to go on with, or leave --resume out to begin one.",
+    });
   }
   const names = await readdir(output).catch((cause: unknown) => {
     if (hasCode(cause, "ENOENT")) return [];

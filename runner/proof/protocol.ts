@@ -54,34 +54,52 @@ export interface PromptedCall extends Call {
   readonly prompt: string;
 }
 
-/** Asks the policy for a proof. */
-export function policyCall(protocol: Protocol, unit: Unit): PromptedCall {
-  return makeCall(protocol, unit, "policy", 0, policyPrompt(template(protocol, "generation"), unit.row));
+/** What the policy of a run is asked about a unit. */
+export function policyPromptOf(protocol: Protocol, unit: Unit): string {
+  return policyPrompt(template(protocol, "generation"), unit.row);
 }
 
-/** Asks for one judgment of these steps. */
-export function verifierCall(protocol: Protocol, unit: Unit, steps: readonly string[], repeat: number): PromptedCall {
-  const { use_reference_solution: reference } = protocol.settings;
-  const prompt = verifierPrompt(template(protocol, "verifier"), unit.row, steps, reference);
-  return makeCall(protocol, unit, "verifier", repeat, prompt);
+/** What the judges of a run are asked about these steps. */
+export function verifierPromptOf(protocol: Protocol, unit: Unit, steps: readonly string[]): string {
+  return verifierPrompt(template(protocol, "verifier"), unit.row, steps, protocol.settings.use_reference_solution);
+}
+
+/** What the meta model of a run is asked about a judgment. */
+export function metaPromptOf(protocol: Protocol, unit: Unit, verdict: Verdict): string {
+  if (!isProofRow(unit.row)) throw new TypeError("only annotated proofs have a ground truth to grade against");
+  return metaPrompt(template(protocol, "meta"), unit.row, verdict, protocol.settings.use_reference_solution);
+}
+
+/** Asks the policy for a proof. */
+export function policyCall(protocol: Protocol, unit: Unit): PromptedCall {
+  return makeCalls(protocol, unit, "policy", policyPromptOf(protocol, unit))(0);
+}
+
+/** Asks for judgments of these steps: all are asked the same, under their own numbers. */
+export function verifierCalls(
+  protocol: Protocol,
+  unit: Unit,
+  steps: readonly string[],
+): (repeat: number) => PromptedCall {
+  return makeCalls(protocol, unit, "verifier", verifierPromptOf(protocol, unit, steps));
 }
 
 /** Asks for the grade of one judgment. */
 export function metaCall(protocol: Protocol, unit: Unit, verdict: Verdict, repeat: number): PromptedCall {
-  if (!isProofRow(unit.row)) throw new TypeError("only annotated proofs have a ground truth to grade against");
-  const { use_reference_solution: reference } = protocol.settings;
-  const prompt = metaPrompt(template(protocol, "meta"), unit.row, verdict, reference);
-  return makeCall(protocol, unit, "meta", repeat, prompt);
+  return makeCalls(protocol, unit, "meta", metaPromptOf(protocol, unit, verdict))(repeat);
 }
 
-function makeCall(protocol: Protocol, unit: Unit, role: Role, repeat: number, prompt: string): PromptedCall {
+function makeCalls(protocol: Protocol, unit: Unit, role: Role, prompt: string): (repeat: number) => PromptedCall {
   const endpoint = protocol.config[role];
   if (endpoint === undefined) throw missing(`section "${role}" of the config`);
   const item = isProofRow(unit.row) ? unit.row.proof_id : unit.row.problem_id;
-  const scope: Scope = { item, sample: unit.sample, role, repeat };
   const request = requestBody(endpoint, prompt);
-  const id = role === "policy" ? `${unit.key}/policy` : `${unit.key}/${role}/${repeat}`;
-  return { id, scope, request, digest: digestBytes(request), prompt };
+  const digest = digestBytes(request);
+  return (repeat) => {
+    const scope: Scope = { item, sample: unit.sample, role, repeat };
+    const id = role === "policy" ? `${unit.key}/policy` : `${unit.key}/${role}/${repeat}`;
+    return { id, scope, request, digest, prompt };
+  };
 }
 
 function template(protocol: Protocol, name: PromptName): string {

@@ -5,7 +5,7 @@ import type { ObjectStore } from "../evidence/store.ts";
 import type { Call, Outcome } from "./call.ts";
 import type { CassetteEntry, CassetteHeader } from "./cassette-format.ts";
 import { readRecord } from "./output-folder.ts";
-import { metaCall, policyCall, type Unit, verifierCall } from "./protocol.ts";
+import { metaCall, policyCall, type Unit, verifierCalls } from "./protocol.ts";
 import type { PreparedRun } from "./request.ts";
 import type { ProofRecord, Reply } from "./terms.ts";
 
@@ -47,8 +47,10 @@ function callsOf({ protocol }: PreparedRun, unit: Unit, record: ProofRecord): { 
   const calls: { call: Call; reply: Reply }[] = [];
   const { policy_response: policy } = record;
   if (policy !== undefined) calls.push({ call: policyCall(protocol, unit), reply: policy });
+  if (record.verifier_trials.length === 0) return calls;
+  const judge = verifierCalls(protocol, unit, record.steps);
   for (const { index, response, parsed, meta } of record.verifier_trials) {
-    calls.push({ call: verifierCall(protocol, unit, record.steps, index), reply: response });
+    calls.push({ call: judge(index), reply: response });
     if (parsed !== null && meta?.response)
       calls.push({ call: metaCall(protocol, unit, parsed, index), reply: meta.response });
   }

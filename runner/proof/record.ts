@@ -3,7 +3,7 @@ import type { Outcome } from "./call.ts";
 import { readChat } from "./chat-response.ts";
 import { finalAnswer, replyError } from "./final-answer.ts";
 import { judgedOf, pessimisticAccepts } from "./judged.ts";
-import { metaCall, type Protocol, policyCall, type Unit, verifierCall } from "./protocol.ts";
+import { metaPromptOf, type Protocol, policyPromptOf, type Unit, verifierPromptOf } from "./protocol.ts";
 import { extractSteps } from "./steps.ts";
 import { isProofRow, type MetaGrade, type ProofRecord, type Reply, type Trial, type Verdict } from "./terms.ts";
 import { LEVEL_SCORES, parseLevel, parseVerdict } from "./verdict.ts";
@@ -84,7 +84,7 @@ export function buildRecord(protocol: Protocol, unit: Unit, answers: Answers): P
   const reply = readReply(answers.policy);
   const { steps, error } = readGeneration(reply);
   const judged = error === null ? judgments(protocol, unit, steps, answers) : { inputs: {}, verifier_trials: [] };
-  const inputs = { policy_prompt: policyCall(protocol, unit).prompt, ...judged.inputs };
+  const inputs = { policy_prompt: policyPromptOf(protocol, unit), ...judged.inputs };
   const record: ProofRecord = {
     ...shared,
     ...judged,
@@ -113,7 +113,7 @@ function judgments(
     if (verdict === null || graded === undefined) {
       return { ...trial, meta: { valid: false, score: 0, error: "verifier_invalid", response: null } };
     }
-    return { ...trial, meta: readGrade(readReply(graded), metaCall(protocol, unit, verdict, index).prompt) };
+    return { ...trial, meta: readGrade(readReply(graded), metaPromptOf(protocol, unit, verdict)) };
   });
-  return { inputs: { verifier_prompt: verifierCall(protocol, unit, steps, 0).prompt }, verifier_trials: trials };
+  return { inputs: { verifier_prompt: verifierPromptOf(protocol, unit, steps) }, verifier_trials: trials };
 }

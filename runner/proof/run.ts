@@ -7,6 +7,7 @@ import { type CallLog, openCallLog } from "./call-log.ts";
 import { checkpointed } from "./checkpoint.ts";
 import { readKeys } from "./config.ts";
 import { readEarlier } from "./earlier-records.ts";
+import { watchFirstAnswers } from "./first-answers.ts";
 import { flushFolder } from "./flush.ts";
 import { graceAfterAbort, interrupted } from "./interruption.ts";
 import { type Judged, judgedOf } from "./judged.ts";
@@ -59,6 +60,9 @@ export interface RunResult {
   /** Seconds from the first call to the last sealed record. */
   readonly inferenceSeconds: number;
 }
+
+/** Calls that can fail, at least, before an endpoint that has answered nothing is given up; the first ones may be too long for it. */
+const FEWEST_RELEASED = 8;
 
 /** A run that holds its output folder. */
 interface OpenRun {
@@ -144,10 +148,13 @@ async function makeRecords(open: OpenRun, pending: readonly Unit[]): Promise<voi
   const { run, world, judged, tally, raw, keeper } = open;
   await using transport = openTransport(open);
   using progress = progressOf(open);
+  // Which endpoints have answered before, by the roles in the names of the logged calls.
+  const answered = open.log.answered.map((call) => call.split("/")[1] as Role);
+  const first = run.cassette === null ? watchFirstAnswers(run.config, answered) : null;
   using _grace = graceAfterAbort(world, transport);
   const context = {
     protocol: run.protocol,
-    ask: checkpointed({ log: open.log, transport, count: open.count, onCall: progress.called }),
+    ask: checkpointed({ log: open.log, transport, first, count: open.count, onCall: progress.called }),
     raw,
     onReply: tally.addReply,
     onSpared: progress.spared,
@@ -159,6 +166,7 @@ async function makeRecords(open: OpenRun, pending: readonly Unit[]): Promise<voi
   try {
     await schedule(works(pending, context), {
       concurrency: run.request.concurrency,
+      released: Math.max(run.request.concurrency, FEWEST_RELEASED),
       signal: world.signal,
       onFailure: (thrown) => transport.abort(thrown instanceof Error ? thrown : new Error(String(thrown))),
     });

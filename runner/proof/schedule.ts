@@ -12,6 +12,8 @@ export interface UnitOfWork {
 
 export interface ScheduleOptions {
   readonly concurrency: number;
+  /** Steps that may have released their places and not ended, at most. */
+  readonly released: number;
   /** No further step starts once it is aborted; those under way end by themselves. */
   readonly signal: AbortSignal;
   /** Called once, at the first failure, to cut off the steps under way. */
@@ -33,9 +35,9 @@ interface Job {
 const MOST_FINISHING = 32;
 
 /**
- * Runs units with at most `concurrency` steps at once, and as many again that have released their places. A ready step of an earlier unit
- * goes before one of a later unit, and a new unit starts only when no step is ready, so few units are open at any time. The first failure
- * stops everything and is thrown when all is quiet.
+ * Runs units with at most `concurrency` steps at once, besides those that have released their places. A ready step of an earlier unit goes
+ * before one of a later unit, and a new unit starts only when no step is ready, so few units are open at any time. The first failure stops
+ * everything and is thrown when all is quiet.
  */
 export function schedule(units: Iterable<UnitOfWork>, options: ScheduleOptions): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -88,7 +90,7 @@ export function schedule(units: Iterable<UnitOfWork>, options: ScheduleOptions):
       held += 1;
       try {
         const more = await step(() => {
-          if (!place || released >= options.concurrency) return;
+          if (!place || released >= options.released) return;
           place = false;
           held -= 1;
           released += 1;

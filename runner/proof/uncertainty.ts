@@ -94,8 +94,25 @@ export function estimateAll<Name extends string>(
   sampler: Resampler,
   measures: Readonly<Record<Name, Measure>>,
 ): Record<Name, Estimate> {
-  const found = sampler.estimates(Object.values(measures));
-  return Object.fromEntries(Object.keys(measures).map((name, index) => [name, found[index]])) as Record<Name, Estimate>;
+  const [row] = estimateRows(sampler, [measures]);
+  if (row === undefined) throw new TypeError("one row gives one row");
+  return row;
+}
+
+/** The same for several rows of measures at once. */
+export function estimateRows<Name extends string>(
+  sampler: Resampler,
+  rows: readonly Readonly<Record<Name, Measure>>[],
+): Record<Name, Estimate>[] {
+  const found = sampler.estimates(rows.flatMap((row) => Object.values<Measure>(row))).values();
+  const take = (): Estimate => {
+    const next = found.next();
+    if (next.done === true) throw new TypeError("each measure gives one estimate");
+    return next.value;
+  };
+  return rows.map(
+    (row) => Object.fromEntries(Object.keys(row).map((name) => [name, take()])) as Record<Name, Estimate>,
+  );
 }
 
 /** One total divided by another; undefined where the second is 0. */

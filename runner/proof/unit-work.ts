@@ -1,7 +1,7 @@
 import { RunnerError } from "../base/errors.ts";
 import type { Outcome } from "./call.ts";
 import type { Ask } from "./checkpoint.ts";
-import { metaCall, type Protocol, policyCall, type Unit, verifierCall } from "./protocol.ts";
+import { metaCall, type PromptedCall, type Protocol, policyCall, type Unit, verifierCalls } from "./protocol.ts";
 import type { RawStore } from "./raw-store.ts";
 import { type Answer, buildRecord, readGeneration, readGrade, readJudgment, readReply } from "./record.ts";
 import type { Step, UnitOfWork } from "./schedule.ts";
@@ -33,9 +33,9 @@ export function unitWork(context: UnitContext, unit: Unit): UnitOfWork {
   let policy: Outcome | undefined;
 
   const judge =
-    (steps: readonly string[], index: number): Step =>
+    (steps: readonly string[], call: PromptedCall, index: number): Step =>
     async (release) => {
-      const outcome = await context.ask(verifierCall(protocol, unit, steps, index), release);
+      const outcome = await context.ask(call, release);
       verifier[index] = outcome;
       const reply = readReply({ outcome, raw: null });
       const { verdict, error } = readJudgment(reply, steps.length);
@@ -56,8 +56,10 @@ export function unitWork(context: UnitContext, unit: Unit): UnitOfWork {
         },
       ];
     };
-  const judges = (steps: readonly string[]): Step[] =>
-    Array.from({ length: repeats }, (_, index) => judge(steps, index));
+  const judges = (steps: readonly string[]): Step[] => {
+    const callOf = verifierCalls(protocol, unit, steps);
+    return Array.from({ length: repeats }, (_, index) => judge(steps, callOf(index), index));
+  };
   const generate: Step = async (release) => {
     policy = await context.ask(policyCall(protocol, unit), release);
     const reply = readReply({ outcome: policy, raw: null });

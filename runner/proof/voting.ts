@@ -3,7 +3,7 @@ import { type Known, unknown } from "../base/unknown.ts";
 import { acceptances, byProblem, type Judged, rejections } from "./judged.ts";
 import { acceptedBy, harmonic, ofClass, perProblem, perProof } from "./measures.ts";
 import { balF1, mean } from "./metrics.ts";
-import { type Estimate, estimateAll, type Resampler } from "./uncertainty.ts";
+import { type Estimate, estimateAll, estimateRows, type Resampler } from "./uncertainty.ts";
 
 /** What R judgments decide together: an invalid judgment supports neither side. */
 export type Decision = "accepted" | "rejected" | "undecided";
@@ -32,29 +32,22 @@ export interface VerifierVote {
 
 /** Every threshold 1 .. R on generated proofs. A failed generation is never accepted and counts as undecided. */
 export function proverVotes(sampler: Resampler, repeats: number): ProverVote[] {
-  return thresholds(repeats).map((threshold) => ({
-    threshold,
-    ...estimateAll(sampler, {
-      accepted: perProblem(acceptedBy(threshold)),
-      undecided: perProblem((proof) => Number(decide(proof, repeats, threshold) === "undecided")),
-    }),
+  const measures = thresholds(repeats).map((threshold) => ({
+    accepted: perProblem(acceptedBy(threshold)),
+    undecided: perProblem((proof) => Number(decide(proof, repeats, threshold) === "undecided")),
   }));
+  return estimateRows(sampler, measures).map((estimates, index) => ({ threshold: index + 1, ...estimates }));
 }
 
 /** Every threshold 1 .. R on annotated proofs. */
 export function verifierVotes(sampler: Resampler, repeats: number): VerifierVote[] {
-  return thresholds(repeats).map((threshold) => {
-    const tpr = ofClass(
-      true,
-      is("accepted", repeats, () => threshold),
-    );
-    const tnr = ofClass(
-      false,
-      is("rejected", repeats, () => threshold),
-    );
-    const undecided = perProof(is("undecided", repeats, () => threshold));
-    return { threshold, ...estimateAll(sampler, { tpr, tnr, bal_f1: harmonic(tpr, tnr), undecided }) };
+  const measures = thresholds(repeats).map((threshold) => {
+    const own = (): number => threshold;
+    const tpr = ofClass(true, is("accepted", repeats, own));
+    const tnr = ofClass(false, is("rejected", repeats, own));
+    return { tpr, tnr, bal_f1: harmonic(tpr, tnr), undecided: perProof(is("undecided", repeats, own)) };
   });
+  return estimateRows(sampler, measures).map((estimates, index) => ({ threshold: index + 1, ...estimates }));
 }
 
 /** A threshold chosen without the rows it is reported on. */

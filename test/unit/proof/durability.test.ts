@@ -285,6 +285,7 @@ describe("the schedule", () => {
   };
   const options = (concurrency: number, signal = new AbortController().signal) => ({
     concurrency,
+    released: concurrency,
     signal,
     onFailure: () => undefined,
   });

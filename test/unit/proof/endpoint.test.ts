@@ -109,14 +109,20 @@ describe("a scripted endpoint", () => {
   ])(
     "that %s earns zero in both classes and is not asked for another sample",
     async (_, behaviour, error, attempts) => {
-      const { records, summary, files } = await judged(() => behaviour, 2);
+      // The first proof is judged well, so that the endpoint is known to work.
+      const { records, summary, files, asked } = await judged(
+        ({ nth }) => (nth === 0 ? { content: verdict(-1) } : behaviour),
+        3,
+      );
       expect(records.map(trialOf)).toEqual([
+        { error: null, valid: true, attempts: 1 },
         { error, valid: false, attempts },
         { error, valid: false, attempts },
       ]);
+      expect(asked).toHaveLength(1 + 2 * attempts);
       expect(summary).toMatchObject({
         splits: {
-          all: { metrics: { proofs: 2, rough_tpr: 0, rough_tnr: 0, rough_bal_f1: 0, verifier_valid_rate: 0 } },
+          all: { metrics: { proofs: 3, rough_tpr: 0.5, rough_tnr: 0, rough_bal_f1: 0, verifier_valid_rate: 1 / 3 } },
         },
       });
       for (const [name, bytes] of files) expect(bytes.includes("ERROR BODY"), name).toBe(false);
@@ -165,8 +171,79 @@ describe("a scripted endpoint", () => {
   });
 
   it("that answers 429 with no retry allowed is counted as it is", async () => {
-    const { records } = await judged(() => ({ status: 429 }), 1, { max_retries: 0 });
-    expect(records.map(trialOf)).toEqual([{ error: "HTTP_429", valid: false, attempts: 1 }]);
+    const { records } = await judged(({ nth }) => (nth === 0 ? { content: verdict(-1) } : { status: 429 }), 2, {
+      max_retries: 0,
+    });
+    expect(records.map(trialOf)).toEqual([
+      { error: null, valid: true, attempts: 1 },
+      { error: "HTTP_429", valid: false, attempts: 1 },
+    ]);
+  });
+
+  it.each<[string, Behaviour]>([
+    ["HTTP_400", { status: 400, body: "ERROR BODY" }],
+    ["HTTP_422", { status: 422 }],
+    ["HTTP_500", { status: 500 }],
+    ["network_error", { broken: "reset" }],
+    ["invalid_chat_response", { raw: "<html>ERROR BODY</html>" }],
+  ])(
+    "that fails every call with %s stops the run without a score, and the run can go on when it works",
+    async (error, behaviour) => {
+      let works = false;
+      await using endpoint = await scriptedEndpoint(() => (works ? { content: verdict(-1) } : behaviour));
+      await using one = await proofCase("verifier", proofs(30), configOf(endpoint.url, { max_retries: 0 }));
+      for (const concurrency of [1, 4]) {
+        const before = endpoint.asked.length;
+        const stopped = await one.run({ concurrency, resume: before > 0 }, { env });
+        const tried = endpoint.asked.length - before;
+        expect(`${stopped.error?.code}: ${stopped.error?.message}`).toBe(
+          `ENDPOINT_NEVER_ANSWERS: the "verifier" endpoint ${endpoint.url}/chat/completions has not answered a single call (${error} ${tried})`,
+        );
+        expect(tried).toBe(8 + concurrency);
+        expect(await one.json("summary.json")).toMatchObject({
+          splits: { all: { completed_records: 0, complete: false, metrics: null } },
+        });
+      }
+      works = true;
+      const { out } = await one.run({ resume: true }, { env });
+      expect(JSON.parse(out)).toMatchObject({
+        callsMade: 30,
+        callsFound: 0,
+        calls: { verifier: { valid: 30, invalid: {} } },
+      });
+    },
+  );
+
+  it("that works is known to work after an interruption, so that a failure counts at once", async () => {
+    const controller = new AbortController();
+    await using endpoint = await scriptedEndpoint(({ nth }) => {
+      if (nth === 0) controller.abort();
+      return nth === 0 ? { content: verdict(-1) } : { status: 400 };
+    });
+    await using one = await proofCase("verifier", proofs(2), configOf(endpoint.url));
+    expect((await one.run({ concurrency: 1 }, { env, signal: controller.signal })).error?.code).toBe("INTERRUPTED");
+    const { out } = await one.run({ concurrency: 1, resume: true }, { env });
+    expect(JSON.parse(out).calls.verifier).toMatchObject({ calls: 2, valid: 1, invalid: { HTTP_400: 1 } });
+  });
+
+  it("of the judges that never answers stops the run after a few proofs, not after all of them", async () => {
+    await using endpoint = await scriptedEndpoint(({ model }) =>
+      model === "policy-model" ? { content: "<step>a</step>" } : { status: 400 },
+    );
+    await using one = await proofCase("prover", problems(60), configOf(endpoint.url));
+    const { error } = await one.run({ concurrency: 4, verifierRepeats: 2 }, { env });
+    expect(error?.code).toBe("ENDPOINT_NEVER_ANSWERS");
+    expect(error?.message).toContain('the "verifier" endpoint');
+    expect(endpoint.asked.length).toBeLessThan(40);
+  });
+
+  it("that refuses the first calls and answers later ones gives them their zero, in the order of the data", async () => {
+    const { records } = await judged(({ nth }) => (nth < 5 ? { status: 400 } : { content: verdict(-1) }), 7);
+    expect(records.map((record) => trialOf(record).error)).toEqual([
+      ...Array.from({ length: 5 }, () => "HTTP_400"),
+      null,
+      null,
+    ]);
   });
 
   it.each([301, 308, 401, 402, 403, 404, 405, 407])(

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RunnerError } from "../../../runner/base/errors.ts";
-import { parseConfig, readKeys } from "../../../runner/proof/config.ts";
+import { completionsUrl, parseConfig, readKeys } from "../../../runner/proof/config.ts";
 import { parseData, selectRows } from "../../../runner/proof/data.ts";
 import { fillPrompt, metaPrompt, policyPrompt, readPrompt, verifierPrompt } from "../../../runner/proof/prompts.ts";
 import type { ProofRow, Task } from "../../../runner/proof/terms.ts";
@@ -309,6 +309,20 @@ describe("the config", () => {
       { base_url: "https://host" },
       'INPUT_INVALID: config.json: verifier.base_url: expected a URL that ends in /v1 or in the full path /chat/completions, got "https://host"',
     ],
+    ...[
+      "https://host/",
+      "https://host/api",
+      "https://host/v1/chat",
+      "https://host/v1/completions",
+      "https://host/v2",
+    ].map((base_url): [object, string] => [
+      { base_url },
+      `INPUT_INVALID: config.json: verifier.base_url: expected a URL that ends in /v1 or in the full path /chat/completions, got "${base_url}"`,
+    ]),
+    [
+      { base_url: "https://host/v1#chat" },
+      "CONFIG_SECRET: config.json: verifier.base_url: expected a URL without credentials, query and fragment (not repeated here)",
+    ],
     [
       { generation: { stream: true } },
       "INPUT_INVALID: config.json: verifier.generation.stream: is set by the runner, got true",
@@ -330,6 +344,18 @@ describe("the config", () => {
   it.each(bad)("refuses %j with one error that repeats no secret", (section, message) => {
     expect(parse(section)).toBe(message);
     expect(message).not.toContain("sk-live");
+  });
+
+  it("takes a base_url that ends in /v1, also below a path, or the full path, with or without a slash at its end", () => {
+    for (const [base_url, url] of [
+      ["https://host/v1", "https://host/v1/chat/completions"],
+      ["https://host/openai/v1//", "https://host/openai/v1/chat/completions"],
+      ["http://host:8000/any/chat/completions/", "http://host:8000/any/chat/completions"],
+    ] as const) {
+      expect(parse({ base_url })).toBe("accepted");
+      const { verifier } = parseConfig({ verifier: { ...endpoint, base_url } }, "c", ["verifier"]);
+      expect(verifier === undefined ? "" : completionsUrl(verifier).href).toBe(url);
+    }
   });
 
   it("refuses unknown keys and missing sections by name", () => {

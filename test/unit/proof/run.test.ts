@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { digestBytes } from "../../../runner/base/digest.ts";
@@ -222,6 +222,8 @@ describe("a dry run and bad inputs", () => {
       [{ useReferenceSolution: true, noUseReferenceSolution: true }, "USAGE"],
       [{ data: undefined }, "USAGE"],
       [{ resume: true, output: undefined }, "USAGE"],
+      [{ metaPrompt: "p.md" }, "USAGE"],
+      [{ resume: true, output: "mistyped" }, "NOTHING_TO_RESUME"],
     ];
     for (const [options, code] of cases)
       expect((await one.run(options)).error?.code, JSON.stringify(options)).toBe(code);
@@ -473,6 +475,21 @@ describe("resuming", () => {
     await rm(one.path("out/report.json"));
     expect((await one.run({ resume: true })).error?.code).toBe("RECORD_FOREIGN");
     expect((await one.run({ output: "." })).error?.code).toBe("OUTPUT_NOT_EMPTY");
+  });
+
+  it("where there is no run is refused, calls nothing and makes no folder", async () => {
+    await using endpoint = await scriptedEndpoint(answer);
+    await using one = await proofCase("verifier", proofs(1), configOf(endpoint.url));
+    for (const output of ["mistyped", "empty"]) {
+      if (output === "empty") await mkdir(one.path(output));
+      const { error } = await one.run({ output, resume: true });
+      expect(`${error?.code}: ${error?.message}`).toBe(
+        `NOTHING_TO_RESUME: ${one.path(output)} holds no run: there is no manifest.json in it`,
+      );
+    }
+    expect((await readdir(one.folder)).sort()).toEqual(["config.json", "data.jsonl", "empty"]);
+    expect(await readdir(one.path("empty"))).toEqual([]);
+    expect(endpoint.asked).toEqual([]);
   });
 });
 
