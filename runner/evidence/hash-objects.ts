@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
+import { answersInOrder, piecesOf } from "../base/worker-pool.ts";
 import type { ObjectRef } from "./object-ref.ts";
-import { objectPath } from "./store.ts";
 
 /** What hashing found: the bytes read, and a sentence for every object that is not what its reference says. */
 export interface HashedObjects {
@@ -17,14 +17,16 @@ const BATCH = 256;
 
 /**
  * The worker's program. It is text because it must run the same from sources, from a bundle and under a test runner. It answers a batch of
- * [path, name, digest, size] with the bytes that it read and its problems; one buffer serves all files.
+ * [digest, size] with the bytes that it read and its problems; one buffer serves all files.
  */
 const PROGRAM = `
-const { parentPort } = require("node:worker_threads");
+const { parentPort, workerData: folder } = require("node:worker_threads");
 const { createHash } = require("node:crypto");
 const { openSync, fstatSync, readSync, closeSync, lstatSync, constants } = require("node:fs");
 const buffer = Buffer.allocUnsafe(1024 * 1024);
-function check([path, name, digest, size], result) {
+function check([name, size], result) {
+  const hex = name.slice("sha256:".length);
+  const path = folder + "/sha256/" + hex.slice(0, 2) + "/" + hex.slice(2);
   let file;
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -43,7 +45,7 @@ function check([path, name, digest, size], result) {
       result.bytes += read;
     }
     const found = "sha256:" + hash.digest("hex");
-    return found === digest ? null : "object " + name + " holds bytes with digest " + found;
+    return found === name ? null : "object " + name + " holds bytes with digest " + found;
   } catch (thrown) {
     return "object " + name + " cannot be read: " + thrown.message;
   } finally {
@@ -60,55 +62,33 @@ parentPort.on("message", (batch) => {
 });
 `;
 
-type Item = readonly [path: string, name: string, digest: string, size: number];
-
 /** Hashes referenced objects on all processors and holds them against their references. Problems come in the order of the references. */
 export async function hashObjects(
   bundleDir: string,
   refs: readonly ObjectRef[],
   signal: AbortSignal,
 ): Promise<HashedObjects> {
-  const batches: Item[][] = [];
-  let total = 0;
-  for (const [index, { digest, size }] of refs.entries()) {
-    total += size;
-    const item: Item = [join(bundleDir, objectPath(digest)), digest, digest, size];
-    if (index % BATCH === 0) batches.push([item]);
-    else batches.at(-1)?.push(item);
+  const total = refs.reduce((sum, { size }) => sum + size, 0);
+  const most = Math.min(Math.ceil(refs.length / BATCH), Math.ceil(total / BYTES_A_WORKER));
+  const count = Math.min(availableParallelism(), most);
+  const start = (): Worker => new Worker(PROGRAM, { eval: true, execArgv: [], workerData: join(bundleDir, "objects") });
+  const problems: string[] = [];
+  let bytes = 0;
+  if (refs.length === 0) return { bytes, problems };
+  for await (const hashed of answersInOrder<readonly Item[], HashedObjects>(
+    start,
+    Math.max(1, count),
+    batchesOf(refs),
+    signal,
+  )) {
+    bytes += hashed.bytes;
+    problems.push(...hashed.problems);
   }
-  const wanted = Math.max(1, Math.ceil(total / BYTES_A_WORKER));
-  const count = Math.min(availableParallelism(), batches.length, wanted);
-  const results: HashedObjects[] = [];
-  let next = 0;
-  const work = async (): Promise<void> => {
-    const worker = new Worker(PROGRAM, { eval: true, execArgv: [] });
-    try {
-      for (let index = next++; index < batches.length; index = next++) {
-        signal.throwIfAborted();
-        results[index] = await ask(worker, batches[index] ?? []);
-      }
-    } finally {
-      await worker.terminate();
-    }
-  };
-  await Promise.all(Array.from({ length: count }, work));
-  return {
-    bytes: results.reduce((sum, { bytes }) => sum + bytes, 0),
-    problems: results.flatMap(({ problems }) => problems),
-  };
+  return { bytes, problems };
 }
 
-function ask(worker: Worker, batch: readonly Item[]): Promise<HashedObjects> {
-  return new Promise((resolve, reject) => {
-    const settle = (done: () => void) => {
-      worker.off("message", answered);
-      worker.off("error", failed);
-      done();
-    };
-    const answered = (result: HashedObjects) => settle(() => resolve(result));
-    const failed = (error: unknown) => settle(() => reject(error));
-    worker.on("message", answered);
-    worker.on("error", failed);
-    worker.postMessage(batch);
-  });
+type Item = readonly [digest: string, size: number];
+
+function* batchesOf(refs: readonly ObjectRef[]): Generator<readonly Item[]> {
+  for (const piece of piecesOf(refs, BATCH)) yield piece.map(({ digest, size }): Item => [digest, size]);
 }

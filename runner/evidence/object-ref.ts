@@ -19,9 +19,17 @@ export function collectObjectRefs(value: unknown, found: ObjectRef[] = []): Obje
   if (Array.isArray(value)) {
     for (const member of value) collectObjectRefs(member, found);
   } else if (typeof value === "object" && value !== null) {
-    const result = objectRefSchema.safeParse(value);
-    if (result.success) found.push(result.data);
+    const ref = asObjectRef(value);
+    if (ref !== null) found.push(ref);
     else for (const member of Object.values(value)) collectObjectRefs(member, found);
   }
   return found;
+}
+
+/** What {@link objectRefSchema} accepts; a schema takes its time on the many values that are no reference. */
+function asObjectRef(value: object): ObjectRef | null {
+  const { digest, size } = value as { readonly digest?: unknown; readonly size?: unknown };
+  return isDigest(digest) && Number.isSafeInteger(size) && (size as number) >= 0 && Object.keys(value).length === 2
+    ? { digest, size: size as number }
+    : null;
 }

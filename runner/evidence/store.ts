@@ -128,21 +128,43 @@ async function requireRegular(path: string, ref: ObjectRef): Promise<void> {
   }
 }
 
+/** What {@link walkObjects} finds: an object by its digest, or a path below `objects/` that is no object. */
+export type StoredEntry = { readonly digest: Digest } | { readonly stray: string };
+
+/** Walks what is stored below `objects/`, folder by folder, in the order of the names. */
+export async function* walkObjects(bundleDir: string): AsyncGenerator<StoredEntry> {
+  const root = join(bundleDir, "objects");
+  const open = [""];
+  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
+    const entries = await readdir(join(root, folder), { withFileTypes: true }).catch((cause: unknown) => {
+      if (hasCode(cause, "ENOENT")) return [];
+      throw cause;
+    });
+    entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+    const below: string[] = [];
+    for (const entry of entries) {
+      const relative = folder === "" ? entry.name : `${folder}/${entry.name}`;
+      if (entry.isDirectory()) below.push(relative);
+      else yield asEntry(relative, entry.isFile());
+    }
+    open.push(...below.reverse());
+  }
+}
+
+function asEntry(relative: string, isFile: boolean): StoredEntry {
+  const digest = `sha256:${relative.replace(/^sha256\//, "").replaceAll("/", "")}`;
+  return isFile && isDigest(digest) && objectPath(digest) === `objects/${relative}`
+    ? { digest }
+    : { stray: `objects/${relative}` };
+}
+
 /** Lists the digests of a bundle's stored objects, and every path below `objects/` that is no object. */
 export async function listObjects(bundleDir: string): Promise<{ digests: Set<Digest>; strays: string[] }> {
   const digests = new Set<Digest>();
   const strays: string[] = [];
-  const root = join(bundleDir, "objects");
-  const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch((cause: unknown) => {
-    if (hasCode(cause, "ENOENT")) return [];
-    throw cause;
-  });
-  for (const entry of entries) {
-    const relative = join(entry.parentPath, entry.name).slice(root.length + 1);
-    if (entry.isDirectory()) continue;
-    const digest = `sha256:${relative.replace(/^sha256\//, "").replaceAll("/", "")}`;
-    if (entry.isFile() && isDigest(digest) && objectPath(digest) === `objects/${relative}`) digests.add(digest);
-    else strays.push(`objects/${relative}`);
+  for await (const entry of walkObjects(bundleDir)) {
+    if ("digest" in entry) digests.add(entry.digest);
+    else strays.push(entry.stray);
   }
   return { digests, strays };
 }

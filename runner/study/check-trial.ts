@@ -1,10 +1,12 @@
+import { isDeepStrictEqual } from "node:util";
 import type { ExitMeaning } from "../agent/model-agent.ts";
-import { type Digest, digestJson } from "../base/digest.ts";
-import { budgetsSchema, pricesSchema } from "../base/formats/budgets.ts";
+import type { Digest } from "../base/digest.ts";
+import { type Budgets, budgetsSchema, type Prices, pricesSchema } from "../base/formats/budgets.ts";
 import { surfaceDigest, surfaceSchema } from "../base/formats/surface.ts";
 import type { TraceBody } from "../base/formats/trace-body.ts";
 import { parseStrictJson } from "../base/strict-json.ts";
 import { parseInput } from "../base/zod-input.ts";
+import type { ObjectRef } from "../evidence/object-ref.ts";
 import type { ObjectStore } from "../evidence/store.ts";
 import { judgeToolsOffered } from "../trace/judge-tools.ts";
 import { readTrace, type Trace } from "../trace/read-trace.ts";
@@ -18,6 +20,21 @@ import { deriveRow, objectReader, type RowContext, type TrialRow } from "./trial
 
 type Store = Pick<ObjectStore, "readAll" | "path">;
 
+/** The plan's limits as a gateway is started with them. */
+export interface BoundLimits {
+  readonly prices: Prices | null;
+  readonly budgets: Budgets;
+}
+
+/** @throws RunnerError `INPUT_INVALID` for a plan whose prices or budgets are none. */
+export function limitsOf({ model, budgets }: Plan): BoundLimits {
+  const prices = model?.prices ?? null;
+  return {
+    prices: prices === null ? null : parseInput(pricesSchema, prices, "the plan's prices"),
+    budgets: parseInput(budgetsSchema, budgets, "the plan's budgets"),
+  };
+}
+
 /** What one sealed trial is held against. */
 export interface TrialExpectation {
   readonly plan: Plan;
@@ -25,8 +42,11 @@ export interface TrialExpectation {
   readonly binding: TaskBinding;
   readonly attempt: number;
   readonly context: RowContext;
+  readonly limits: BoundLimits;
   /** The locked surface without its catalog, which is read once a run and not in every trial. */
   readonly surface: Digest;
+  /** Digests of the surfaces that were read before, by the object that holds them; filled on the way. */
+  readonly surfaces: Map<Digest, Digest>;
 }
 
 const MAX_TRACE_BYTES = 256 * 1024 * 1024;
@@ -46,15 +66,20 @@ export async function checkTrial(
   ];
   const trace =
     record.gateway === null ? null : readTrace(await store.readAll(record.gateway.trace, MAX_TRACE_BYTES), "the trace");
+  const readObject = objectReader(store, record);
   if (trace !== null) {
     reasons.push(...checkScope(record, expected, trace));
     reasons.push(...checkObjects(record, trace));
-    reasons.push(...(await checkServer(store, record, expected.surface, trace)));
-    reasons.push(...recheckTrace(trace.events, objectReader(store, record)).map((reason) => `the trace: ${reason}`));
+    reasons.push(...(await checkServer(store, record, expected, trace)));
+    reasons.push(...recheckTrace(trace.events, readObject).map((reason) => `the trace: ${reason}`));
   }
   const meaning = await endMeaning(store, record, expected.context);
-  reasons.push(...checkEnd(record, meaning), ...checkOutcome(record, expected, trace, meaning));
-  const row = await deriveRow(store, record, expected.context, trace);
+  const said = await startupOf(store, record, expected.context);
+  reasons.push(
+    ...checkEnd(record, meaning, trace, readObject),
+    ...checkOutcome(record, expected, trace, meaning, said),
+  );
+  const row = await deriveRow(store, record, expected.context, trace === null ? null : { trace, readObject });
   return { reasons, row };
 }
 
@@ -75,7 +100,8 @@ function checkBindings(record: TrialRecord, { plan, planned, binding, attempt }:
   );
 }
 
-function checkScope(record: TrialRecord, { plan }: TrialExpectation, { events }: Trace): string[] {
+function checkScope(record: TrialRecord, expected: TrialExpectation, { events }: Trace): string[] {
+  const { plan } = expected;
   const [start] = events;
   if (start?.type !== "start") return ["the trace has no start"];
   const { scope } = start;
@@ -94,14 +120,14 @@ function checkScope(record: TrialRecord, { plan }: TrialExpectation, { events }:
   const seen = start.model === null ? null : { id: start.model.id, source: start.model.source };
   if (model?.id !== seen?.id || model?.source !== seen?.source)
     reasons.push(`the trace was made with the model ${JSON.stringify(seen)}, planned is ${JSON.stringify(model)}`);
-  const prices = plan.model?.prices ?? null;
-  if (digestJson(start.prices) !== digestJson(prices === null ? null : pricesSchema.parse(prices)))
+  const { prices, budgets } = expected.limits;
+  if (!isDeepStrictEqual(start.prices, prices))
     reasons.push(
       `the trace was made with the prices ${JSON.stringify(start.prices)}, planned are ${JSON.stringify(prices)}`,
     );
-  if (digestJson(start.budgets) !== digestJson(budgetsSchema.parse(plan.budgets)))
+  if (!isDeepStrictEqual(start.budgets, budgets))
     reasons.push(
-      `the trace was made with the budgets ${JSON.stringify(start.budgets)}, planned are ${JSON.stringify(plan.budgets)}`,
+      `the trace was made with the budgets ${JSON.stringify(start.budgets)}, planned are ${JSON.stringify(budgets)}`,
     );
   const cassette = plan.cassettes[String(record.number)] ?? null;
   if (start.cassetteDigest !== cassette)
@@ -128,7 +154,12 @@ function checkObjects(record: TrialRecord, trace: Trace): string[] {
   return [...reasons, ...spare.map((digest) => `the record lists object ${digest}, and the trace does not name it`)];
 }
 
-async function checkServer(store: Store, record: TrialRecord, locked: Digest, trace: Trace): Promise<string[]> {
+async function checkServer(
+  store: Store,
+  record: TrialRecord,
+  { surface: locked, surfaces }: TrialExpectation,
+  trace: Trace,
+): Promise<string[]> {
   const { gateway, condition, outcome } = record;
   const [start] = trace.events;
   if (gateway === null || start?.type !== "start") return [];
@@ -150,13 +181,9 @@ async function checkServer(store: Store, record: TrialRecord, locked: Digest, tr
     reasons.push("the trace has no preflight that saw the locked surface before the agent started");
   if (gateway.surface === null) reasons.push("it keeps no surface of its MCP server");
   else {
-    const source = "the trial's surface";
-    const surface = parseInput(
-      surfaceSchema,
-      parseStrictJson(await store.readAll(gateway.surface), { source }),
-      source,
-    );
-    if (surfaceDigest(surface) !== locked) reasons.push("its MCP server's surface is not the locked one");
+    const seen = surfaces.get(gateway.surface.digest) ?? (await readSurfaceDigest(store, gateway.surface));
+    surfaces.set(gateway.surface.digest, seen);
+    if (seen !== locked) reasons.push("its MCP server's surface is not the locked one");
   }
   return reasons;
 }
@@ -173,13 +200,35 @@ async function endMeaning(
   return agent.explainEnd(await endEvidence(store, agent, server, exitCode, last.agentOutput));
 }
 
-function checkEnd({ steps }: TrialRecord, meaning: ExitMeaning | null): string[] {
+/** What the agent's start-up event says against the condition. */
+async function startupOf(store: Store, record: TrialRecord, context: RowContext): Promise<string[]> {
+  const { agent, server, serverTools } = context;
+  const { condition, steps } = record;
+  if (agent === null || condition === "none") return [];
+  return startupProblems(store, agent, server, steps, { condition, serverTools, naming: agent.naming(server) });
+}
+
+function checkEnd(
+  { steps }: TrialRecord,
+  meaning: ExitMeaning | null,
+  trace: Trace | null,
+  readObject: ReadObject,
+): string[] {
   const end = steps.at(-1)?.agentEnd;
   if (end == null || meaning === null) return [];
   const by = meaning.kind === "self" ? "self" : "crash";
-  return end.by === by && end.detail === meaning.detail
+  const detail =
+    trace?.complete === true
+      ? endDetail(meaning, lastAnswer(modelExchanges(trace.events, readObject), offering(trace.events)))
+      : meaning.detail;
+  return end.by === by && end.detail === detail
     ? []
-    : [`its agent's end is ${end.by} (${end.detail}), and what it printed says ${by} (${meaning.detail})`];
+    : [`its agent's end is ${end.by} (${end.detail}), and what it left says ${by} (${detail})`];
+}
+
+async function readSurfaceDigest(store: Store, ref: ObjectRef): Promise<Digest> {
+  const source = "the trial's surface";
+  return surfaceDigest(parseInput(surfaceSchema, parseStrictJson(await store.readAll(ref), { source }), source));
 }
 
 /** An outcome that drops a pair needs evidence as much as a score does. */
@@ -188,6 +237,7 @@ function checkOutcome(
   { context }: TrialExpectation,
   trace: Trace | null,
   meaning: ExitMeaning | null,
+  said: readonly string[],
 ): string[] {
   const { outcome, condition } = record;
   const { agent, server, serverTools } = context;
@@ -200,6 +250,7 @@ function checkOutcome(
     case "scored":
       if (!trace.complete)
         return [`it is scored although its trace is not complete: ${trace.problem ?? "it has no end"}`];
+      if (said.length > 0) return [`it is scored although ${said.join("; ")}`];
       return judged.verdict === "as-expected"
         ? []
         : [`the trace does not prove the condition: ${judged.problems.join("; ") || "no request offered tools"}`];
@@ -212,6 +263,9 @@ function checkOutcome(
       return judged.verdict !== "as-expected" ||
         has("condition-violation") ||
         meaning?.kind === "condition" ||
+        said.length > 0 ||
+        // That a container had ended is what the runner saw of it; no trace can show it.
+        record.cause?.code === "MCP_SERVER_DIED" ||
         unseen ||
         !trace.complete
         ? []

@@ -1,39 +1,13 @@
 import { lstat, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
 import { canonicalBytes } from "../base/canonical-json.ts";
 import { isDigest } from "../base/digest.ts";
-import { RunnerError } from "../base/errors.ts";
-import { type Known, unknown } from "../base/unknown.ts";
-import { parseInput } from "../base/zod-input.ts";
-import { analysePairs } from "../stats/analysis.ts";
-import { ANALYSIS_METHODS, type AnalysisPlan } from "../stats/plan.ts";
-import { analyseSecondary, type Multiplicity } from "../stats/secondary.ts";
-import { machineDifferences, pairReasons } from "./compare-bindings.ts";
-import {
-  figureOf,
-  pairedMetrics,
-  SERVER_METRICS,
-  secondaryMetric,
-  serverLine,
-  type TrialMetric,
-} from "./compare-metrics.ts";
-import { countUse, tallyOf } from "./compare-tally.ts";
-import { interpret, methodSentences } from "./compare-wording.ts";
-import type {
-  ComparedPair,
-  ComparedRun,
-  ComparedStudy,
-  ComparedTrial,
-  Comparison,
-  RefusedComparison,
-  ValidComparison,
-} from "./comparison.ts";
+import { pairReasons } from "./compare-bindings.ts";
+import { derive, type Side } from "./compare-derive.ts";
+import type { Comparison, RefusedComparison } from "./comparison.ts";
 import { CONDITIONS, type Condition } from "./order.ts";
 import { pairFileReasons } from "./pair-file.ts";
-import type { Plan } from "./plan.ts";
-import type { TrialRow } from "./trial-row.ts";
-import { inspectBundle, type Verification } from "./verify-bundle.ts";
+import { inspectBundle } from "./verify-bundle.ts";
 import type { VerifiedRun } from "./verify-run.ts";
 
 /** What is compared, and against which anchors. */
@@ -44,21 +18,41 @@ export interface CompareRequest {
   readonly anchors: { readonly control: string | undefined; readonly treatment: string | undefined };
 }
 
+/** A comparison, and the two runs that it is about; null when it was refused. */
+export interface ComparedPairOfRuns {
+  readonly comparison: Comparison;
+  readonly runs: Readonly<Record<Condition, VerifiedRun>> | null;
+}
+
 /**
  * Compares two runs. Both bundles are recomputed from their bytes against their anchors; nothing of an editable summary is used. Whatever
- * stands against the comparison is listed, all of it, and then there are no figures. The same bytes give the same comparison.
+ * stands against the comparison is listed, all of it, and then there are no figures. The same bytes give the same comparison. `program` is
+ * the file of the worker's program; without it this thread does all the work.
  */
-export async function compareBundles(request: CompareRequest, signal: AbortSignal): Promise<Comparison> {
+export async function compareBundles(
+  request: CompareRequest,
+  signal: AbortSignal,
+  program: URL | null = null,
+): Promise<Comparison> {
+  return (await compareRuns(request, signal, program)).comparison;
+}
+
+/** {@link compareBundles}, with the runs as they came out again. */
+export async function compareRuns(
+  request: CompareRequest,
+  signal: AbortSignal,
+  program: URL | null = null,
+): Promise<ComparedPairOfRuns> {
   const reasons: string[] = [];
   const folders = await resolveFolders(request.folders, reasons);
-  const sides: Partial<Record<Condition, { readonly run: VerifiedRun; readonly verification: Verification }>> = {};
+  const sides: Partial<Record<Condition, Side>> = {};
   for (const side of CONDITIONS) {
     const anchor = request.anchors[side];
     const problem = anchorProblem(side, anchor);
     const dir = folders[side];
     if (problem !== null) reasons.push(problem);
     if (problem !== null || dir === null || anchor === undefined) continue;
-    const { run, verification } = await inspectBundle(dir, anchor, signal);
+    const { run, verification } = await inspectBundle(dir, anchor, signal, program);
     for (const reason of verification.reasons) reasons.push(`${side}: ${reason}`);
     if (run !== null) sides[side] = { run, verification };
     else if (verification.reasons.length === 0)
@@ -71,9 +65,12 @@ export async function compareBundles(request: CompareRequest, signal: AbortSigna
     reasons.push(...pairReasons(control.run, treatment.run));
     reasons.push(...(await parentReasons(request, control, treatment)));
   }
-  if (reasons.length > 0 || control === undefined || treatment === undefined) return refused(request, reasons);
+  if (reasons.length > 0 || control === undefined || treatment === undefined)
+    return { comparison: refused(request, reasons), runs: null };
   const made = derive(control, treatment, { control: request.anchors.control, treatment: request.anchors.treatment });
-  return "valid" in made ? made : refused(request, made.reasons);
+  return "valid" in made
+    ? { comparison: made, runs: { control: control.run, treatment: treatment.run } }
+    : { comparison: refused(request, made.reasons), runs: null };
 }
 
 /** The folder of both runs says which two belong together; of two folders that are named one by one the operator says it. */
@@ -132,203 +129,4 @@ async function resolveFolders(
     else reasons.push(`${side}: ${dir} is not a folder`);
   }
   return found;
-}
-
-interface Side {
-  readonly run: VerifiedRun;
-  readonly verification: Verification;
-}
-
-const analysisSchema = z.strictObject({
-  primary: z.literal("reward"),
-  method: z.enum(ANALYSIS_METHODS),
-  alpha: z.number().gt(0).lt(1),
-  missing: z.literal("drop-pair"),
-  minCoverage: z.number().min(0).max(1),
-  maxDropImbalance: z.number().min(0).max(1),
-  /** How several secondary metrics are handled; Holm's adjustment unless the plan says otherwise. */
-  multiplicity: z.enum(["holm", "none"]).optional(),
-});
-
-function readAnalysis(plan: Plan): { readonly plan: AnalysisPlan; readonly multiplicity: Multiplicity } {
-  const { method, alpha, missing, minCoverage, maxDropImbalance, multiplicity } = parseInput(
-    analysisSchema,
-    plan.analysis,
-    "the plan's analysis",
-  );
-  return {
-    plan: { method, alpha, missing, minCoverage, maxDropImbalance },
-    multiplicity: multiplicity ?? "holm",
-  };
-}
-
-function derive(
-  control: Side,
-  treatment: Side,
-  anchors: CompareRequest["anchors"],
-): ValidComparison | { readonly reasons: readonly string[] } {
-  const { plan } = control.run;
-  const paired = pairedMetrics(
-    [...control.run.rows, ...treatment.run.rows],
-    new Set(plan.tasks.map(({ reward }) => reward.key)),
-  );
-  const pairs = pairUp(control.run, treatment.run, paired);
-  if ("reasons" in pairs) return pairs;
-  let settings: ReturnType<typeof readAnalysis>;
-  try {
-    settings = readAnalysis(plan);
-  } catch (thrown) {
-    if (!(thrown instanceof RunnerError)) throw thrown;
-    return { reasons: [thrown.message] };
-  }
-  const analysis = analysePairs(
-    pairs.map(({ task, repetition, control: c, treatment: t }) => ({
-      task,
-      repetition,
-      control: scoreOf(c),
-      treatment: scoreOf(t),
-    })),
-    settings.plan,
-  );
-  if (analysis.verdict === "invalid") throw new Error("statistics give no verdict invalid");
-  const { alpha } = settings.plan;
-  const results = analyseSecondary(
-    paired.map((metric) => secondaryMetric(metric, pairs)),
-    alpha,
-    settings.multiplicity,
-  );
-  const study = studyOf(control.run);
-  const { order } = control.run.report;
-  const sides = {
-    control: runOf(control, anchors.control),
-    treatment: runOf(treatment, anchors.treatment),
-  };
-  const use = countUse(treatment.run.rows);
-  const machines = machineDifferences(control.run, treatment.run);
-  const driven = treatment.run.rows.some(({ metrics }) => metrics !== null);
-  return {
-    schemaVersion: "1",
-    kind: "comparison",
-    valid: true,
-    verdict: analysis.verdict,
-    reasons: analysis.reasons,
-    causalClaimAuthorized: false,
-    evidenceClass: plan.evidenceClass,
-    order,
-    study,
-    ...sides,
-    primary: { metric: "reward", analysis },
-    secondary: {
-      alpha,
-      multiplicity: settings.multiplicity,
-      metrics: results.flatMap((result, index) => {
-        const metric = paired[index];
-        return metric === undefined ? [] : [{ ...result, unit: metric.unit, label: metric.label }];
-      }),
-    },
-    server: { use, metrics: driven ? SERVER_METRICS.map((metric) => serverLine(metric, treatment.run.rows)) : [] },
-    pairs,
-    interpretation: interpret({ study, order, analysis, ...sides, use, machines }),
-    method: methodSentences(analysis, settings.multiplicity, results.length),
-  };
-}
-
-function scoreOf({ reward, outcome }: ComparedTrial): Known<number> {
-  return reward ?? unknown("missing", `the trial is ${outcome}`);
-}
-
-/** Joins the rows to the plan's pairs; every planned trial has exactly one row, or nothing is compared. */
-function pairUp(
-  control: VerifiedRun,
-  treatment: VerifiedRun,
-  paired: readonly TrialMetric[],
-): ComparedPair[] | { readonly reasons: readonly string[] } {
-  const reasons: string[] = [];
-  const rows = new Map<number, TrialRow>();
-  for (const row of [...control.rows, ...treatment.rows]) {
-    if (rows.has(row.number)) reasons.push(`trial ${row.number} is there twice`);
-    rows.set(row.number, row);
-  }
-  const pairs = new Map<number, Partial<Record<Condition, TrialRow>>>();
-  for (const { number, pair, condition, task, repetition } of control.plan.trials) {
-    const row = rows.get(number);
-    if (row === undefined) reasons.push(`trial ${number} (${task}, repetition ${repetition}, ${condition}) is missing`);
-    else pairs.set(pair, { ...pairs.get(pair), [condition]: row });
-  }
-  const withServer = [...paired, ...SERVER_METRICS];
-  const joined = [...pairs].flatMap(([pair, both]): ComparedPair[] => {
-    const { control: c, treatment: t } = both;
-    if (c === undefined || t === undefined) {
-      reasons.push(`pair ${pair} has one side only`);
-      return [];
-    }
-    const unscored = [c, t].filter(({ outcome }) => outcome !== "scored");
-    const words = unscored.map(
-      ({ condition, outcome, cause }) => `${condition} is ${outcome}${cause === null ? "" : ` (${cause})`}`,
-    );
-    return [
-      {
-        pair,
-        task: c.task,
-        repetition: c.repetition,
-        control: trialOf(c, paired),
-        treatment: trialOf(t, t.metrics === null ? paired : withServer),
-        dropped: words.length === 0 ? null : words.join("; "),
-      },
-    ];
-  });
-  return reasons.length > 0 ? { reasons } : joined;
-}
-
-function trialOf(row: TrialRow, metrics: readonly TrialMetric[]): ComparedTrial {
-  const { number, attempt, outcome, cause, agentEnd, reward } = row;
-  return {
-    number,
-    attempt,
-    outcome,
-    cause,
-    agentEnd,
-    reward,
-    values: Object.fromEntries(metrics.map((metric) => [metric.name, figureOf(row, metric)])),
-  };
-}
-
-function runOf({ run, verification }: Side, anchor: string | undefined): ComparedRun {
-  const { runId, order, startedAt, finishedAt, superseded, host } = run.report;
-  if (!isDigest(anchor)) throw new Error("a run was verified without its anchor");
-  const { trials, objects, bytes } = verification;
-  return {
-    runId,
-    reportSha256: anchor,
-    order,
-    startedAt,
-    finishedAt,
-    superseded: superseded.length,
-    tally: tallyOf(run.rows),
-    evidence: { trials, objects, bytes },
-    host,
-  };
-}
-
-function studyOf({ plan, report }: VerifiedRun): ComparedStudy {
-  const { studyId, studyDigest, evidenceClass, subset, runner, platform, datasetDigest } = plan;
-  const { agent, model, mcp, budgets, repetitions, seed } = plan;
-  return {
-    studyId,
-    studyDigest,
-    evidenceClass,
-    subset,
-    runner,
-    platform,
-    datasetDigest,
-    agent,
-    model,
-    mcp,
-    budgets,
-    repetitions,
-    seed,
-    plan: report.plan.digest,
-    tasks: plan.tasks.map(({ id }) => id),
-    modelSource: report.modelSource,
-  };
 }

@@ -41,15 +41,21 @@ export interface RowContext {
   readonly expectedOperations: readonly string[] | null;
 }
 
+/** A trial's trace as it was read, and the reader of what it names. */
+export interface ReadEvidence {
+  readonly trace: Trace;
+  readonly readObject: ReadObject;
+}
+
 const MAX_TRACE_BYTES = 256 * 1024 * 1024;
 const MAX_OBJECT_BYTES = 256 * 1024 * 1024;
 
-/** Derives a trial's row from its record and the bytes it refers to. `trace` saves reading a trace that was read before. */
+/** Derives a trial's row from its record and the bytes it refers to. `read` saves reading a trace that was read before. */
 export async function deriveRow(
   store: Pick<ObjectStore, "readAll" | "path">,
   record: TrialRecord,
   context: RowContext,
-  trace: Trace | null = null,
+  read: ReadEvidence | null = null,
 ): Promise<TrialRow> {
   const last = record.steps.at(-1);
   const submission = last?.submission ?? unknown("missing", "no step was run");
@@ -68,7 +74,7 @@ export async function deriveRow(
     modelSource: record.modelSource,
     totalMicros: record.elapsed.total ?? unknown("missing"),
     agentMicros: record.elapsed.agent ?? unknown("missing", "the agent was not run"),
-    metrics: await metricsOf(store, record, context, trace),
+    metrics: await metricsOf(store, record, context, read),
   };
 }
 
@@ -76,24 +82,32 @@ async function metricsOf(
   store: Pick<ObjectStore, "readAll" | "path">,
   record: TrialRecord,
   { agent, server, serverTools, expectedOperations }: RowContext,
-  trace: Trace | null,
+  read: ReadEvidence | null,
 ): Promise<TrialRow["metrics"]> {
   if (agent === null) return null;
   if (record.gateway === null) return unknown("missing", "the trial left no trace");
   const source = `the trace of trial ${record.number}`;
   return summariseTrace({
-    trace: trace ?? readTrace(await store.readAll(record.gateway.trace, MAX_TRACE_BYTES), source),
-    readObject: objectReader(store, record),
+    trace: read?.trace ?? readTrace(await store.readAll(record.gateway.trace, MAX_TRACE_BYTES), source),
+    readObject: read?.readObject ?? objectReader(store, record),
     naming: agent.naming(server),
     serverTools,
     expectedOperations,
   });
 }
 
+/** Small objects are asked for by several derivations, one after the other. */
+const KEPT_OBJECT_BYTES = 1024 * 1024;
+
 /** Reads the objects that a record's trace may name: those that the record lists, and only with the right bytes. */
 export function objectReader(store: Pick<ObjectStore, "path">, { gateway }: TrialRecord): ReadObject {
   const known = new Set<Digest>(gateway?.objects.map(({ digest }) => digest));
-  return (hex) => readObject(store, known, `sha256:${hex}`);
+  const kept = new Map<string, Buffer>();
+  return (hex) => {
+    const bytes = kept.get(hex) ?? readObject(store, known, `sha256:${hex}`);
+    if (bytes !== undefined && bytes.length <= KEPT_OBJECT_BYTES) kept.set(hex, bytes);
+    return bytes;
+  };
 }
 
 function readObject(store: Pick<ObjectStore, "path">, known: ReadonlySet<Digest>, digest: Digest): Buffer | undefined {

@@ -1,20 +1,21 @@
-import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import pLimit from "p-limit";
-import { canonicalBytes } from "../base/canonical-json.ts";
 import { type Digest, digestFile } from "../base/digest.ts";
 import { messageOf, RunnerError } from "../base/errors.ts";
+import { type Surface, surfaceSchema } from "../base/formats/surface.ts";
 import { isObject, type Json } from "../base/json.ts";
 import { parseStrictJson } from "../base/strict-json.ts";
 import { parseInput } from "../base/zod-input.ts";
 import { readAnchoredReport } from "../evidence/anchor.ts";
 import { BUNDLE } from "../evidence/bundle.ts";
-import { hashObjects } from "../evidence/hash-objects.ts";
 import { type LedgerContent, readLedger } from "../evidence/ledger.ts";
 import { collectObjectRefs, type ObjectRef } from "../evidence/object-ref.ts";
-import { listObjects, readableStore } from "../evidence/store.ts";
-import { type TrialRecord, trialRecordSchema } from "../trial/record.ts";
+import { readableStore } from "../evidence/store.ts";
+import { checkObjects, checkTopLevel, collectReferences, type References } from "./check-objects.ts";
+import { limitsOf } from "./check-trial.ts";
+import type { ExaminedRun, ExaminedTrial, TrialFacts, TrialToExamine } from "./examine-trial.ts";
+import { examineTrials } from "./examine-trials.ts";
 import { oracleReportSchema } from "./oracle-report.ts";
+import { planSchema } from "./plan.ts";
 import { runReportSchema } from "./run-report.ts";
 import { refsOfEarlier } from "./unsealed.ts";
 import { type VerifiedRun, verifyRun } from "./verify-run.ts";
@@ -41,25 +42,42 @@ export interface BundleReader {
   readonly dir: string;
   readonly store: ReturnType<typeof readableStore>;
   readonly ledger: LedgerContent;
-  /** Reads a record again; null for one that cannot be read, for which a reason was given once. Records are not kept in memory. */
-  readonly readRecord: (ref: ObjectRef) => Promise<TrialRecord | null>;
+  /** What a record says; null for one that cannot be read, for which a reason was given once. Records are not kept in memory. */
+  readonly readRecord: (ref: ObjectRef) => Promise<TrialFacts | null>;
+  /** What was derived again of a run's trials, in the order of the report's list. */
+  readonly derived: readonly DerivedTrial[];
   readonly refuse: (reason: string) => void;
   readonly signal: AbortSignal;
 }
 
-const BYTES_FOR_THREADS = 64 * 1024 * 1024;
-const TOP_LEVEL: readonly string[] = [BUNDLE.report, BUNDLE.plan, BUNDLE.ledger, "objects"];
+/** A trial of a run as it came out again; nothing of one whose record cannot be read. */
+export interface DerivedTrial extends Pick<ExaminedTrial, "reasons" | "row"> {
+  readonly facts: TrialFacts | null;
+}
 
 /**
  * Recomputes a bundle from its bytes: the report against the anchor before it is parsed, every reference inside the bundle, every digest,
  * the ledger's chain, and every derived value. A malformed or wrong anchor is thrown; everything else is a reason.
  */
-export async function verifyBundle(dir: string, anchor: string, signal: AbortSignal): Promise<Verification> {
-  return (await inspectBundle(dir, anchor, signal)).verification;
+export async function verifyBundle(
+  dir: string,
+  anchor: string,
+  signal: AbortSignal,
+  program: URL | null = null,
+): Promise<Verification> {
+  return (await inspectBundle(dir, anchor, signal, program)).verification;
 }
 
-/** {@link verifyBundle}, with what was derived on the way. Nothing of it may be used unless the verification is valid. */
-export async function inspectBundle(dir: string, anchor: string, signal: AbortSignal): Promise<Inspection> {
+/**
+ * {@link verifyBundle}, with what was derived on the way. Nothing of it may be used unless the verification is valid. `program` is the file
+ * of the worker's program; without it all trials are examined in this thread.
+ */
+export async function inspectBundle(
+  dir: string,
+  anchor: string,
+  signal: AbortSignal,
+  program: URL | null = null,
+): Promise<Inspection> {
   const reasons: string[] = [];
   const refuse = (reason: string): void => void reasons.push(reason);
   let report: Json;
@@ -67,15 +85,8 @@ export async function inspectBundle(dir: string, anchor: string, signal: AbortSi
     report = await readAnchoredReport(join(dir, BUNDLE.report), anchor);
   } catch (thrown) {
     if (thrown instanceof RunnerError && thrown.kind === "usage") throw thrown;
-    const verification = {
-      valid: false,
-      kind: "unknown",
-      reasons: [messageOf(thrown)],
-      trials: 0,
-      objects: 0,
-      bytes: 0,
-    };
-    return { verification, run: null };
+    const nothing = { trials: 0, objects: 0, bytes: 0 };
+    return { verification: { valid: false, kind: "unknown", reasons: [messageOf(thrown)], ...nothing }, run: null };
   }
   const kind = isObject(report) && typeof report.kind === "string" ? report.kind : "unknown";
   await checkTopLevel(dir, refuse);
@@ -85,52 +96,93 @@ export async function inspectBundle(dir: string, anchor: string, signal: AbortSi
   });
   if (ledger.tornBytes > 0) refuse(`${BUNDLE.ledger}: its last ${ledger.tornBytes} bytes are no whole line`);
   const store = readableStore(dir);
-  const refs = new Map<Digest, ObjectRef>();
-  const note = (ref: ObjectRef): void => {
-    const known = refs.get(ref.digest);
-    if (known === undefined) refs.set(ref.digest, ref);
-    else if (known.size !== ref.size)
-      refuse(`object ${ref.digest} is referred to with ${known.size} and ${ref.size} bytes`);
-  };
-  for (const ref of collectObjectRefs(report)) note(ref);
-  const broken = new Set<Digest>();
-  let trials = 0;
-  const readOnce = async (ref: ObjectRef): Promise<TrialRecord | null> => {
-    if (broken.has(ref.digest)) return null;
-    try {
-      return await readRecord(store, ref);
-    } catch (thrown) {
-      broken.add(ref.digest);
-      refuse(`record ${ref.digest}: ${messageOf(thrown)}`);
-      return null;
-    }
-  };
-  for (const ref of trialRefs(report)) {
-    signal.throwIfAborted();
-    const record = await readOnce(ref);
-    if (record === null) continue;
-    trials += 1;
-    for (const inner of collectObjectRefs(record)) note(inner);
-  }
+  const references = collectReferences(refuse);
+  for (const ref of collectObjectRefs(report)) references.note(ref);
+  const examined = await examineAll({ dir, store, report, program, references, refuse, signal });
   for (const ref of earlierRefs(report)) {
     try {
-      for (const inner of await refsOfEarlier(store, ref)) note(inner);
+      for (const inner of await refsOfEarlier(store, ref)) references.note(inner);
     } catch (thrown) {
       refuse(messageOf(thrown));
     }
   }
+  const { refs } = references;
   const bytes = await checkObjects(dir, store, refs, refuse, signal);
-  const reader: BundleReader = { dir, store, ledger, readRecord: readOnce, refuse, signal };
+  const reader: BundleReader = { dir, store, ledger, refuse, signal, ...examined };
   let run: VerifiedRun | null = null;
   try {
     if (kind === "run") run = await verifyRun(reader, parseInput(runReportSchema, report, BUNDLE.report));
-    else if (kind === "oracle") await verifyOracle(reader, trials, report);
+    else if (kind === "oracle") await verifyOracle(reader, examined.trials, report);
     else refuse(`${BUNDLE.report}: ${JSON.stringify(kind)} is no kind of bundle this runner verifies`);
   } catch (thrown) {
     signal.throwIfAborted();
     refuse(messageOf(thrown));
   }
+  const { trials } = examined;
   return { verification: { valid: reasons.length === 0, kind, reasons, trials, objects: refs.size, bytes }, run };
+}
+
+interface ExamineInput {
+  readonly dir: string;
+  readonly store: BundleReader["store"];
+  readonly report: Json;
+  readonly program: URL | null;
+  readonly references: References;
+  readonly refuse: (reason: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Reads every record once, notes what it names, and keeps of it what later checks ask for. */
+async function examineAll(
+  input: ExamineInput,
+): Promise<Pick<BundleReader, "readRecord" | "derived"> & { readonly trials: number }> {
+  const { dir, report, program, references, refuse, signal } = input;
+  const listed = recordsOf(report);
+  const facts = new Map<Digest, TrialFacts>();
+  const broken = new Set<Digest>();
+  const derived: DerivedTrial[] = [];
+  let trials = 0;
+  let next = 0;
+  for await (const found of examineTrials(dir, await contextOf(input), listed, program, signal)) {
+    const { ref, derive } = listed[next++] ?? {};
+    if (ref === undefined) break;
+    if (found.problem !== null) {
+      if (!broken.has(ref.digest)) refuse(`record ${ref.digest}: ${found.problem}`);
+      broken.add(ref.digest);
+    } else trials += 1;
+    for (const inner of found.refs) references.note(inner);
+    if (found.facts !== null) facts.set(ref.digest, found.facts);
+    if (derive != null) derived.push({ facts: found.facts, reasons: found.reasons, row: found.row });
+  }
+  return { derived, trials, readRecord: async ({ digest }) => facts.get(digest) ?? null };
+}
+
+/** A run's plan and locked surface where both can be read; where not, checking the run itself says why. */
+async function contextOf({ store, report }: ExamineInput): Promise<ExaminedRun | null> {
+  const parsed = runReportSchema.safeParse(report);
+  if (!parsed.success) return null;
+  const read = async (ref: ObjectRef): Promise<Json> => parseStrictJson(await store.readAll(ref), { source: "" });
+  try {
+    const plan = parseInput(planSchema, await read(parsed.data.plan), "");
+    return {
+      plan,
+      limits: limitsOf(plan),
+      locked: parseInput<Surface>(surfaceSchema, await read(parsed.data.lockedSurface), ""),
+    };
+  } catch {
+    return null;
+  }
+}
+
+/** The records that a root document lists; those of a run's trials are to be derived again. */
+function recordsOf(report: Json): TrialToExamine[] {
+  const parsed = runReportSchema.safeParse(report);
+  if (!parsed.success) return trialRefs(report).map((ref) => ({ ref, derive: null }));
+  const { trials, superseded } = parsed.data;
+  return [
+    ...trials.map(({ record: ref, number, attempt }) => ({ ref, derive: { number, attempt } })),
+    ...superseded.map(({ record: ref }) => ({ ref, derive: null })),
+  ];
 }
 
 function trialRefs(report: Json): ObjectRef[] {
@@ -152,59 +204,6 @@ function trialRefs(report: Json): ObjectRef[] {
 /** The reports that a run had before it was resumed. */
 function earlierRefs(report: Json): ObjectRef[] {
   return isObject(report) && report.kind === "run" ? collectObjectRefs(report.earlier) : [];
-}
-
-async function readRecord(store: BundleReader["store"], ref: ObjectRef): Promise<TrialRecord> {
-  const bytes = await store.readAll(ref);
-  const record = parseInput(trialRecordSchema, parseStrictJson(bytes, { source: "the record" }), "the record");
-  if (!canonicalBytes(record).equals(bytes))
-    throw new RunnerError("integrity", "NOT_CANONICAL", "it is not canonical JSON");
-  return record;
-}
-
-async function checkTopLevel(dir: string, refuse: (reason: string) => void): Promise<void> {
-  for (const entry of await readdir(dir, { withFileTypes: true })) {
-    if (!TOP_LEVEL.includes(entry.name)) refuse(`${entry.name} does not belong to the bundle`);
-    else if (entry.isSymbolicLink()) refuse(`${entry.name} is a symbolic link`);
-  }
-  for (const name of ["objects", "objects/sha256"]) {
-    const info = await lstat(join(dir, name)).catch(() => undefined);
-    if (info !== undefined && !info.isDirectory()) refuse(`${name} is not a folder`);
-  }
-}
-
-async function checkObjects(
-  dir: string,
-  store: BundleReader["store"],
-  refs: ReadonlyMap<Digest, ObjectRef>,
-  refuse: (reason: string) => void,
-  signal: AbortSignal,
-): Promise<number> {
-  const { digests, strays } = await listObjects(dir);
-  for (const stray of strays) refuse(`${stray} is no object of the bundle`);
-  for (const digest of digests) if (!refs.has(digest)) refuse(`object ${digest} is referred to by nothing`);
-  const all = [...refs.values()];
-  // Threads cost more than they save on a few small objects.
-  if (all.reduce((sum, { size }) => sum + size, 0) >= BYTES_FOR_THREADS) {
-    const hashed = await hashObjects(dir, all, signal);
-    for (const problem of hashed.problems) refuse(problem);
-    return hashed.bytes;
-  }
-  const limit = pLimit(4);
-  let bytes = 0;
-  await Promise.all(
-    all.map((ref) =>
-      limit(async () => {
-        signal.throwIfAborted();
-        try {
-          for await (const chunk of store.read(ref) as AsyncIterable<Buffer>) bytes += chunk.length;
-        } catch (thrown) {
-          refuse(messageOf(thrown));
-        }
-      }),
-    ),
-  );
-  return bytes;
 }
 
 async function verifyOracle(

@@ -11,12 +11,13 @@ import { parseInput } from "../base/zod-input.ts";
 import { BUNDLE } from "../evidence/bundle.ts";
 import { digestSchema } from "../evidence/object-ref.ts";
 import { checkLedger } from "./check-ledger.ts";
-import { checkTrial } from "./check-trial.ts";
+import { limitsOf } from "./check-trial.ts";
+import type { TrialFacts } from "./examine-trial.ts";
 import { oracleKey, parseOracleEvidence } from "./oracle-evidence.ts";
 import { orderTrials } from "./order.ts";
 import { type Plan, planSchema } from "./plan.ts";
 import type { RunReport } from "./run-report.ts";
-import { countOutcomes, rowContext, rowLines } from "./seal-run.ts";
+import { countOutcomes } from "./seal-run.ts";
 import type { TrialRow } from "./trial-row.ts";
 import type { BundleReader } from "./verify-bundle.ts";
 
@@ -24,10 +25,19 @@ import type { BundleReader } from "./verify-bundle.ts";
 export interface VerifiedRun {
   readonly report: RunReport;
   readonly plan: Plan;
+  readonly locked: Surface;
   /** In the order of the report's trials. */
+  readonly trials: readonly VerifiedTrial[];
+  /** The rows of the trials. */
   readonly rows: readonly TrialRow[];
   /** Image ids by task and role, the same in all of a task's trials. */
   readonly images: ReadonlyMap<string, ReadonlyMap<string, Digest>>;
+}
+
+/** One trial: its row as derived again, and what its record says beside it. */
+export interface VerifiedTrial {
+  readonly row: TrialRow;
+  readonly facts: TrialFacts;
 }
 
 /** Checks a run's bundle beyond its digests: plan, coverage, ledger, oracle evidence, images, surfaces, and every derived value. */
@@ -36,6 +46,8 @@ export async function verifyRun(reader: BundleReader, report: RunReport): Promis
   const planBytes = await store.readAll(report.plan);
   const plan = parseInput(planSchema, parseStrictJson(planBytes, { source: "the plan" }), "the plan");
   if (!canonicalBytes(plan).equals(planBytes)) refuse(`${BUNDLE.plan} is not canonical JSON`);
+  // A plan whose limits are none holds no trial to anything.
+  limitsOf(plan);
   await checkPlan(reader, report, plan);
   await checkLedger(reader, report);
   checkCoverage(reader, report, plan);
@@ -50,7 +62,7 @@ export async function verifyRun(reader: BundleReader, report: RunReport): Promis
       refuse("the surface that the preflight saw is not the locked one");
     }
   } else if (report.observedSurface !== null) refuse("control saw an MCP server");
-  return { report, plan, ...(await checkDerived(reader, report, plan, locked)) };
+  return { report, plan, locked, ...checkDerived(reader, report, plan) };
 }
 
 async function checkPlan({ dir, refuse }: BundleReader, report: RunReport, plan: Plan): Promise<void> {
@@ -171,49 +183,32 @@ async function readSurface({ store }: BundleReader, ref: RunReport["lockedSurfac
   return parseInput<Surface>(surfaceSchema, parseStrictJson(await store.readAll(ref), { source }), source);
 }
 
-async function checkDerived(
-  reader: BundleReader,
+function checkDerived(
+  { refuse, derived }: BundleReader,
   report: RunReport,
   plan: Plan,
-  locked: Surface,
-): Promise<Pick<VerifiedRun, "rows" | "images">> {
-  const { store, refuse, signal } = reader;
-  const planned = new Map(plan.trials.map((trial) => [trial.number, trial]));
-  const bindings = new Map(plan.tasks.map((task) => [task.id, task]));
-  const surface = surfaceDigest({ ...locked, catalog: null });
+): Pick<VerifiedRun, "trials" | "rows" | "images"> {
+  const taskOf = new Map(plan.trials.map(({ number, task }) => [number, task]));
   const images = new Map(plan.tasks.map(({ id }) => [id, new Map<string, Digest>()]));
-  const rows: TrialRow[] = [];
+  const trials: VerifiedTrial[] = [];
   const hash = createHash("sha256");
-  for (const { number, attempt, record: ref } of report.trials) {
-    signal.throwIfAborted();
-    const trial = planned.get(number);
-    const binding = bindings.get(trial?.task ?? "");
-    const record = await reader.readRecord(ref);
-    if (record === null || trial === undefined || binding === undefined) continue;
-    try {
-      const context = rowContext(plan, locked.tools, record.task);
-      const checked = await checkTrial(store, record, {
-        plan,
-        planned: trial,
-        binding,
-        attempt,
-        context,
-        surface,
-      });
-      for (const reason of checked.reasons) refuse(`trial ${number}: ${reason}`);
-      for (const reason of checkTrialImages(record.images, report, plan, images.get(trial.task) ?? new Map()))
-        refuse(`trial ${number}: ${reason}`);
-      rows.push(checked.row);
-      hash.update(rowLines([checked.row]));
-    } catch (thrown) {
-      refuse(`trial ${number}: ${messageOf(thrown)}`);
-    }
+  for (const [index, { number }] of report.trials.entries()) {
+    const { facts = null, reasons = [], row = null } = derived[index] ?? {};
+    const task = taskOf.get(number);
+    if (facts === null || task === undefined) continue;
+    for (const reason of reasons) refuse(`trial ${number}: ${reason}`);
+    const known = images.get(task) ?? new Map<string, Digest>();
+    for (const reason of checkTrialImages(facts.images, report, plan, known)) refuse(`trial ${number}: ${reason}`);
+    if (row === null) continue;
+    trials.push({ row: JSON.parse(row) as TrialRow, facts });
+    hash.update(row);
   }
+  const rows = trials.map(({ row }) => row);
   if (`sha256:${hash.digest("hex")}` !== report.rows.digest) refuse("the derived rows do not come out again");
   if (!canonicalBytes(countOutcomes(rows)).equals(canonicalBytes(report.outcomes))) {
     refuse("the counts of outcomes do not come out again");
   }
-  return { rows, images };
+  return { trials, rows, images };
 }
 
 /** The runner's own images by their bound id, and every image of a task the same in all of its trials. */

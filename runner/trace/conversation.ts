@@ -2,10 +2,8 @@ import type { ConversationItem } from "../base/formats/conversation.ts";
 import { requestItems } from "../base/formats/model-request.ts";
 import { type ModelAnswer, readModelAnswer } from "../base/formats/model-response.ts";
 import type { TraceEvent, TraceEventOf } from "../base/formats/trace-events.ts";
-import type { ExactJson } from "../base/json.ts";
-import { parseExactJson } from "../base/strict-json.ts";
 import { isUnknown, type Known, unknown } from "../base/unknown.ts";
-import { bodyBytes, type ReadObject } from "./trace-bodies.ts";
+import { bodyBytes, bodyJson, type ReadObject } from "./trace-bodies.ts";
 
 /** One model request with its answer, read. */
 export interface ModelExchange {
@@ -37,8 +35,7 @@ export function modelExchanges(events: readonly TraceEvent[], readObject: ReadOb
 function readItems(request: TraceEventOf<"model-request">, readObject: ReadObject): Known<readonly ConversationItem[]> {
   const bytes = bodyBytes(request.body, readObject);
   if (isUnknown(bytes)) return bytes;
-  const body: ExactJson = parseExactJson(bytes, { source: `the request ${request.exchange}`, maxDepth: 256 });
-  return requestItems(request.api, body);
+  return requestItems(request.api, bodyJson(bytes, `the request ${request.exchange}`));
 }
 
 function readAnswer(

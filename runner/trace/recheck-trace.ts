@@ -11,9 +11,8 @@ import { readModelAnswer } from "../base/formats/model-response.ts";
 import { plainJson } from "../base/formats/plain-json.ts";
 import type { TraceBody } from "../base/formats/trace-body.ts";
 import type { TraceEvent, TraceEventOf } from "../base/formats/trace-events.ts";
-import { parseExactJson } from "../base/strict-json.ts";
 import { isUnknown } from "../base/unknown.ts";
-import { bodyBytes, type ReadObject } from "./trace-bodies.ts";
+import { bodyBytes, bodyJson, type ReadObject } from "./trace-bodies.ts";
 
 /**
  * Derives again what the gateway wrote beside the bytes it saw: the tools that each request offered, the usage, the model and the
@@ -31,7 +30,7 @@ export function recheckTrace(events: readonly TraceEvent[], readObject: ReadObje
       reasons.push(bytes.detail ?? bytes.unknown);
       return null;
     }
-    return body.redacted > 0 ? null : Buffer.from(bytes);
+    return body.redacted > 0 ? null : bytes;
   };
   const start = events.find((event) => event.type === "start");
   const prices = start?.prices ?? null;
@@ -97,7 +96,7 @@ function checkOffer(
   bytes: Buffer,
 ): string[] {
   if (offer === undefined) return ["no event says which tools it offered"];
-  const body = parseExactJson(bytes, { source: "the request", maxDepth: 256 });
+  const body = bodyJson(bytes, "the request");
   const names = offeredToolNames(api, body);
   const reasons: string[] = [];
   if (!isDeepStrictEqual(names, offer.names))

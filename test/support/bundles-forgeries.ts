@@ -724,6 +724,13 @@ const PLANS: readonly Forgery[] = [
         /plan\/budgets\/tokens|made with the budgets/,
       ],
       [
+        "a budget that is none",
+        (p) => {
+          p.budgets.tokens = -1;
+        },
+        /the plan's budgets: tokens/,
+      ],
+      [
         "the agent's version",
         (p) => {
           p.agent.version = "2";

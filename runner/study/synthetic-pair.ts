@@ -1,0 +1,124 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import pLimit from "p-limit";
+import { canonicalBytes } from "../base/canonical-json.ts";
+import type { Digest } from "../base/digest.ts";
+import { BUNDLE, createBundle } from "../evidence/bundle.ts";
+import type { PreparedPlan } from "./make-plan.ts";
+import { CONDITIONS, type Condition } from "./order.ts";
+import type { RunReport } from "./run-report.ts";
+import { sealRun } from "./seal-run.ts";
+import { SYNTHETIC_SURFACE, type SyntheticSize, syntheticPlan } from "./synthetic-plan.ts";
+import { openSyntheticRecords } from "./synthetic-record.ts";
+
+export interface SyntheticPairOptions extends SyntheticSize {
+  /** Bytes of artifacts that each trial collects. */
+  readonly payloadBytes: number;
+  readonly report: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** A pair of synthetic bundles. */
+export interface SyntheticPair {
+  /** The folder that holds `control` and `treatment`. */
+  readonly dir: string;
+  readonly anchors: Readonly<Record<Condition, Digest>>;
+  /** Trials of each condition. */
+  readonly trials: number;
+  /** Bytes of the traces, and of the bodies that lie beside them. */
+  readonly traceBytes: number;
+}
+
+const RUN_ID = "20260101T000000Z-5e7de71c";
+const WRITERS = 8;
+
+/**
+ * Writes a pair of valid bundles without running anything, through the product's own store, ledger, gateway evidence and report writers. They
+ * say in every place that they are synthetic: no such task, image or server exists. `dir` must not exist or be empty.
+ */
+export async function writeSyntheticPair(dir: string, options: SyntheticPairOptions): Promise<SyntheticPair> {
+  await mkdir(dir, { recursive: true });
+  const prepared = syntheticPlan(options);
+  await using records = await openSyntheticRecords(options.payloadBytes);
+  const anchors: Partial<Record<Condition, Digest>> = {};
+  let trials = 0;
+  let traceBytes = 0;
+  for (const condition of CONDITIONS) {
+    const side = await writeSide(join(dir, condition), condition, prepared, records, options);
+    anchors[condition] = side.anchor;
+    trials = side.trials;
+    traceBytes += side.traceBytes;
+  }
+  const { control, treatment } = anchors;
+  if (control === undefined || treatment === undefined) throw new Error("a side was not sealed");
+  return { dir, anchors: { control, treatment }, trials, traceBytes };
+}
+
+async function writeSide(
+  dir: string,
+  condition: Condition,
+  prepared: PreparedPlan,
+  records: Awaited<ReturnType<typeof openSyntheticRecords>>,
+  { report, signal }: SyntheticPairOptions,
+): Promise<{ readonly anchor: Digest; readonly trials: number; readonly traceBytes: number }> {
+  const { plan } = prepared;
+  await using bundle = await createBundle(dir);
+  await bundle.writeDocument(BUNDLE.plan, canonicalBytes(plan));
+  await bundle.ledger.append({ type: "run-opened", runId: RUN_ID, kind: "run", condition, order: "interleaved" });
+  const planned = plan.trials.filter((trial) => trial.condition === condition);
+  const limit = pLimit(WRITERS);
+  const sealed: RunReport["trials"] = [];
+  let traceBytes = 0;
+  await Promise.all(
+    planned.map((trial) =>
+      limit(async () => {
+        signal.throwIfAborted();
+        const { number, task, repetition } = trial;
+        const identity = { number, attempt: 1, task, condition, repetition };
+        await bundle.ledger.append({ type: "trial-started", ...identity, agent: plan.agent.name });
+        const record = await records.write(bundle.store, RUN_ID, trial, plan);
+        const ref = await bundle.store.put(canonicalBytes(record));
+        const { outcome, gateway } = record;
+        traceBytes += [gateway?.trace, ...(gateway?.objects ?? [])].reduce((sum, part) => sum + (part?.size ?? 0), 0);
+        await bundle.ledger.append({
+          type: "trial-sealed",
+          ...identity,
+          outcome,
+          record: { digest: ref.digest, size: ref.size },
+        });
+        sealed.push({ number, attempt: 1, record: ref });
+        if (sealed.length % 1000 === 0) report(`${condition}: ${sealed.length} of ${planned.length} trials written`);
+      }),
+    ),
+  );
+  await bundle.ledger.append({ type: "run-closed", runId: RUN_ID });
+  const { anchor } = await sealRun({
+    bundle,
+    runId: RUN_ID,
+    condition,
+    order: "interleaved",
+    prepared,
+    surface: condition === "treatment" ? canonicalBytes(SYNTHETIC_SURFACE) : null,
+    trials: sealed,
+    engine: { facts: SYNTHETIC_HOST },
+    startedAt: "2026-01-01T00:00:00.000Z",
+    finishedAt: "2026-01-01T12:00:00.000Z",
+  });
+  return { anchor, trials: planned.length, traceBytes };
+}
+
+const SYNTHETIC_HOST = {
+  version: "synthetic",
+  apiVersion: "1.41",
+  serverApiVersion: "1.41",
+  kernel: "synthetic",
+  arch: "amd64",
+  os: "linux",
+  operatingSystem: "synthetic",
+  cpus: 1,
+  memoryBytes: 1024 ** 3,
+  storageDriver: "synthetic",
+  cgroupVersion: "2",
+  dataRoot: "/nowhere",
+  securityOptions: [],
+};
