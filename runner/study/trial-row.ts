@@ -7,6 +7,8 @@ import type { ObjectStore } from "../evidence/store.ts";
 import { readTrace, type Trace } from "../trace/read-trace.ts";
 import { summariseTrace, type TraceMetrics } from "../trace/summarise.ts";
 import type { ReadObject } from "../trace/trace-bodies.ts";
+import { type TranscriptFacts, transcriptFacts } from "../trace/transcript-facts.ts";
+import { readTranscripts } from "../trial/agent-evidence.ts";
 import type { TrialRecord } from "../trial/record.ts";
 
 /** What is derived from one sealed trial: the line of it in tables, comparisons and exports. */
@@ -28,6 +30,8 @@ export interface TrialRow {
   readonly agentMicros: Known<number>;
   /** Derived from the gateway's trace; unknown for a trial that left none, null for an agent that needs no model. */
   readonly metrics: Known<TraceMetrics> | null;
+  /** What the agent's own transcript says, held against the trace; null for an agent that needs no model. */
+  readonly transcript: Known<TranscriptFacts> | null;
 }
 
 /** What the derivation needs to know beside the record. */
@@ -74,26 +78,34 @@ export async function deriveRow(
     modelSource: record.modelSource,
     totalMicros: record.elapsed.total ?? unknown("missing"),
     agentMicros: record.elapsed.agent ?? unknown("missing", "the agent was not run"),
-    metrics: await metricsOf(store, record, context, read),
+    ...(await derived(store, record, context, read)),
   };
 }
 
-async function metricsOf(
+async function derived(
   store: Pick<ObjectStore, "readAll" | "path">,
   record: TrialRecord,
   { agent, server, serverTools, expectedOperations }: RowContext,
   read: ReadEvidence | null,
-): Promise<TrialRow["metrics"]> {
-  if (agent === null) return null;
-  if (record.gateway === null) return unknown("missing", "the trial left no trace");
-  const source = `the trace of trial ${record.number}`;
-  return summariseTrace({
-    trace: read?.trace ?? readTrace(await store.readAll(record.gateway.trace, MAX_TRACE_BYTES), source),
+): Promise<Pick<TrialRow, "metrics" | "transcript">> {
+  if (agent === null) return { metrics: null, transcript: null };
+  const { gateway, number, steps } = record;
+  if (gateway === null) {
+    const none = unknown("missing", "the trial left no trace");
+    return { metrics: none, transcript: none };
+  }
+  const source = `the trace of trial ${number}`;
+  const about = {
+    trace: read?.trace ?? readTrace(await store.readAll(gateway.trace, MAX_TRACE_BYTES), source),
     readObject: read?.readObject ?? objectReader(store, record),
     naming: agent.naming(server),
     serverTools,
-    expectedOperations,
-  });
+  };
+  const metrics = summariseTrace({ ...about, expectedOperations });
+  const transcripts = (await readTranscripts(store, agent, server, steps)).map(({ transcript }) => transcript);
+  const { callIdMeta, untold } = agent;
+  const { tokens } = metrics.model;
+  return { metrics, transcript: transcriptFacts({ ...about, transcripts, tokens, callIdMeta, untold }) };
 }
 
 /** Small objects are asked for by several derivations, one after the other. */

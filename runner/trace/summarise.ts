@@ -1,7 +1,9 @@
 import type { ModelSource } from "../base/formats/common.ts";
 import type { ToolNaming } from "../base/formats/tool-naming.ts";
+import type { TraceEvent } from "../base/formats/trace-events.ts";
 import { isUnknown, type Known, type Unknown, unknown } from "../base/unknown.ts";
 import { modelExchanges } from "./conversation.ts";
+import { type LastAnswer, lastAnswer } from "./last-answer.ts";
 import { pairMcpRequests, toolCallsOf } from "./mcp-calls.ts";
 import { type McpMetrics, mcpMetrics } from "./mcp-metrics.ts";
 import { type ModelMetrics, modelMetrics } from "./model-metrics.ts";
@@ -42,6 +44,8 @@ export interface TraceMetrics {
   /** Runs of operations that the task is not about. */
   readonly irrelevantCalls: Known<number>;
   readonly checks: Known<readonly OperationCheck[]>;
+  /** How the model's last answer ended. */
+  readonly lastAnswer: Known<LastAnswer>;
   /** Calls that the model wrote less calls that reached the server: what the agent held back, or lost. */
   readonly callsNotSent: Known<number>;
 }
@@ -83,8 +87,16 @@ export function summariseTrace(input: SummariseInput): TraceMetrics {
         ? unknown("unavailable", "the task does not say which operations it is about")
         : calls.map(operationRun).filter((run) => run !== null && !expectedOperations.includes(run)).length),
     checks: noOperations ?? operationChecks(calls),
+    lastAnswer: truncated ?? lastAnswer(exchanges, offering(events)),
     callsNotSent: difference(view.serverToolCalls, mcp.calls),
   };
+}
+
+/** The exchanges whose requests offered tools. */
+export function offering(events: readonly TraceEvent[]): ReadonlySet<string> {
+  return new Set(
+    events.flatMap((event) => (event.type === "tools-offered" && event.names.length > 0 ? [event.exchange] : [])),
+  );
 }
 
 function allKnown<T extends object>(metrics: T, reason: Unknown | null): AllKnown<T> {

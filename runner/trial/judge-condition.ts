@@ -1,10 +1,22 @@
+import { readFileSync } from "node:fs";
+import type { ModelAgent } from "../agent/model-agent.ts";
+import type { ToolExpectation } from "../base/formats/tool-naming.ts";
+import { isUnknown } from "../base/unknown.ts";
 import type { ObjectStore } from "../evidence/store.ts";
+import { modelExchanges } from "../trace/conversation.ts";
+import { judgeStartup } from "../trace/judge-startup.ts";
 import { judgeToolsOffered } from "../trace/judge-tools.ts";
-import { readTrace } from "../trace/read-trace.ts";
+import { lastAnswer } from "../trace/last-answer.ts";
+import { readTrace, type Trace } from "../trace/read-trace.ts";
+import { serverUnreached } from "../trace/server-unreached.ts";
+import { offering } from "../trace/summarise.ts";
+import type { ReadObject } from "../trace/trace-bodies.ts";
+import { readTranscripts } from "./agent-evidence.ts";
+import { endDetail } from "./end-detail.ts";
 import { TrialFailure } from "./failure.ts";
 import type { GatewayEvidence } from "./gateway-evidence.ts";
 import { namingOf, serverTools } from "./gateway-plan.ts";
-import type { Cause, Outcome } from "./record.ts";
+import type { Cause, Outcome, StepRecord } from "./record.ts";
 import type { AgentRun } from "./run-agent.ts";
 import type { TrialSpec } from "./spec.ts";
 
@@ -36,36 +48,83 @@ export function judgeTrouble(run: AgentRun): void {
   if (meaning?.kind === "provider") throw new TrialFailure("provider_error", "PROVIDER_FAILED", meaning.detail);
 }
 
-/** Holds the tools that the model was offered, as the gateway recorded them, against the condition. */
+/** A trial's trace, and the reader of what it names. */
+export interface ReadTrace {
+  readonly trace: Trace;
+  readonly readObject: ReadObject;
+}
+
+/**
+ * Holds what the agent's start-up event says that it has, and the tools that the model was offered, as the gateway recorded them, against
+ * the condition.
+ */
 export async function judgeCondition(
   store: Pick<ObjectStore, "readAll">,
   spec: TrialSpec,
-  evidence: GatewayEvidence,
+  { trace, readObject }: ReadTrace,
+  steps: readonly StepRecord[],
 ): Promise<{ readonly outcome: Exclude<Outcome, "scored">; readonly cause: Cause } | null> {
   const { agent, condition } = spec;
   if (agent.kind !== "model" || condition === "none") return null;
-  const trace = readTrace(await store.readAll(evidence.trace, MAX_TRACE_BYTES), "the gateway's trace");
   if (!trace.complete) {
     return {
       outcome: "infra_error",
       cause: { code: "TRACE_TRUNCATED", detail: trace.problem ?? "the trace has no end" },
     };
   }
-  const { verdict, problems } = judgeToolsOffered(trace.events, {
-    condition,
-    serverTools: serverTools(spec),
-    naming: namingOf(agent.agent, spec),
-  });
-  if (verdict === "as-expected") return null;
+  const invalid = (code: string, detail: string) =>
+    ({ outcome: "invalid_condition", cause: { code, detail } }) as const;
+  const expectation = { condition, serverTools: serverTools(spec), naming: namingOf(agent.agent, spec) };
+  const { verdict, problems } = judgeToolsOffered(trace.events, expectation);
+  if (verdict !== "as-expected") {
+    const unreached = condition === "treatment" ? serverUnreached(trace.events, readObject) : null;
+    if (unreached !== null) return invalid("MCP_NOT_REACHED", unreached);
+    if (verdict === "violated") return invalid("CONDITION_TOOLS", problems.join("; "));
+    return invalid(
+      "CONDITION_UNPROVEN",
+      "no model request offered tools, so nothing shows which condition the agent had",
+    );
+  }
+  const said = await startupProblems(store, agent.agent, spec.mcp?.name ?? "", steps, expectation);
+  return said.length === 0 ? null : invalid("CONDITION_STARTUP", said.join("; "));
+}
+
+/** What the start-up events of a trial's agent say against its condition; agents without one say nothing. */
+export async function startupProblems(
+  store: Pick<ObjectStore, "readAll">,
+  agent: ModelAgent,
+  server: string,
+  steps: readonly StepRecord[],
+  expectation: ToolExpectation,
+): Promise<string[]> {
+  const transcripts = await readTranscripts(store, agent, server, steps);
+  return transcripts.flatMap(({ step, transcript }) =>
+    isUnknown(transcript) || isUnknown(transcript.startup)
+      ? []
+      : judgeStartup(transcript.startup, expectation).map(
+          (problem) => `by the agent's own start-up event of step ${step}, ${problem}`,
+        ),
+  );
+}
+
+/** Says in the record why the last step's agent ended by itself, where the boundary shows it. */
+export function describeLastEnd({ trace, readObject }: ReadTrace, steps: readonly StepRecord[]): void {
+  const end = steps.at(-1)?.agentEnd;
+  if (end?.by !== "self" || end.exitCode === null || !trace.complete) return;
+  const last = lastAnswer(modelExchanges(trace.events, readObject), offering(trace.events));
+  end.detail = endDetail({ kind: "self", detail: end.detail }, last);
+}
+
+/** Reads the trace of a trial that has just ended. */
+export async function readTrialTrace(
+  store: Pick<ObjectStore, "readAll" | "path">,
+  { trace, objects }: GatewayEvidence,
+): Promise<ReadTrace> {
+  const known = new Set(objects.map(({ digest }) => digest));
   return {
-    outcome: "invalid_condition",
-    cause:
-      verdict === "violated"
-        ? { code: "CONDITION_TOOLS", detail: problems.join("; ") }
-        : {
-            code: "CONDITION_UNPROVEN",
-            detail: "no model request offered tools, so nothing shows which condition the agent had",
-          },
+    trace: readTrace(await store.readAll(trace, MAX_TRACE_BYTES), "the gateway's trace"),
+    // The bytes are held against their digest where they are read.
+    readObject: (hex) => (known.has(`sha256:${hex}`) ? readFileSync(store.path(`sha256:${hex}`)) : undefined),
   };
 }
 

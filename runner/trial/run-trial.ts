@@ -11,7 +11,7 @@ import { fileEntries } from "./files.ts";
 import { finishGateway, takeGatewayEvidence } from "./gateway-evidence.ts";
 import { trialIdOf } from "./gateway-plan.ts";
 import type { GatewaySet } from "./gateway-set.ts";
-import { judgeCondition } from "./judge-condition.ts";
+import { describeLastEnd, judgeCondition, readTrialTrace } from "./judge-condition.ts";
 import { modelPhaseNetwork, plainPhaseNetwork } from "./phase-network.ts";
 import { findPlants } from "./plants.ts";
 import type { TrialRecord } from "./record.ts";
@@ -149,7 +149,16 @@ async function sealGateway(context: TrialContext, set: GatewaySet, ending: Promi
     await (ending ?? finishGateway(set, signal)).catch(() => undefined);
     const { cassette: _recorded, ...evidence } = await takeGatewayEvidence(set, world.store, signal);
     draft.gateway = evidence;
-    if (!context.signal.aborted) draft.failure ??= await judgeCondition(world.store, spec, evidence);
+    if (spec.agent.kind !== "model") return;
+    const read = await readTrialTrace(world.store, evidence);
+    describeLastEnd(read, draft.steps);
+    if (context.signal.aborted) return;
+    // That the condition was not given says more than what the agent made of it.
+    if (draft.failure === null || draft.failure.outcome === "invalid_condition") {
+      const dead = draft.failure?.cause.code === "MCP_SERVER_DIED";
+      const judged = dead ? null : await judgeCondition(world.store, spec, read, draft.steps);
+      draft.failure = judged ?? draft.failure;
+    }
   } catch (thrown) {
     if (stopsRun(thrown)) throw thrown;
     draft.failure ??= classifyFailure(thrown, context.signal);

@@ -12,8 +12,9 @@ const ACCEPT = { "content-type": "application/json", accept: "application/json, 
 /** Lets the model write some calls and sends others to the server, and returns how the records differ. */
 async function reconcile(
   written: readonly (readonly [string, object])[],
-  sent: readonly (readonly [string, object])[],
-  transcript: readonly (readonly [string, string])[] | null,
+  sent: readonly (readonly [string, object, string?])[],
+  transcript: readonly (readonly [string, string | null, string?])[] | null,
+  callIdMeta: string | null = null,
 ) {
   const toolCalls = written.map(([name, given]) => ({ name, arguments: given as never }));
   const cassette: CassetteInput = {
@@ -32,8 +33,9 @@ async function reconcile(
   );
   const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "x" }] });
   await (await fetch(`${gateway.url}/v1/chat/completions`, { method: "POST", body })).text();
-  for (const [index, [name, given]] of sent.entries()) {
-    const call = { jsonrpc: "2.0", id: index, method: "tools/call", params: { name, arguments: given } };
+  for (const [index, [name, given, id]] of sent.entries()) {
+    const meta = id === undefined ? {} : { _meta: { callId: id } };
+    const call = { jsonrpc: "2.0", id: index, method: "tools/call", params: { name, arguments: given, ...meta } };
     await (await fetch(`${gateway.url}/mcp`, { method: "POST", headers: ACCEPT, body: JSON.stringify(call) })).text();
   }
   const { trace, readObject } = await gateway.finish();
@@ -42,8 +44,11 @@ async function reconcile(
     readObject,
     naming,
     serverTools,
+    callIdMeta,
+    untold: ["peek"],
     transcript:
-      transcript?.map(([name, given]) => ({ id: null, name, arguments: given, isError: null, result: null })) ?? null,
+      transcript?.map(([name, given, id = null]) => ({ id, name, arguments: given, isError: null, result: null })) ??
+      null,
   });
 }
 
@@ -102,4 +107,49 @@ test("of equal calls as many must stand on each side", async () => {
     { cause: "not-sent", name: "math_run", arguments: '{"n":1}' },
     { cause: "not-in-transcript", name: "math_run", arguments: '{"n":1}' },
   ]);
+});
+
+test("a call is followed by the model's id where both records have it, and one with other arguments is named as changed", async () => {
+  const written = [
+    ["math_run", { n: 1 }],
+    ["math_run", { n: 1 }],
+  ] as const;
+  // The model's ids, as the stand-in gives them: turn and place.
+  const differences = await reconcile(
+    written,
+    [
+      ["math.run", { n: 1 }, "call_1_2"],
+      ["math.run", { n: 2 }, "call_1_1"],
+    ],
+    [
+      ["math_run", '{"n":1}', "call_1_2"],
+      ["math_run", '{"n":9}', "call_1_1"],
+    ],
+    "callId",
+  );
+  expect(differences).toEqual([
+    { cause: "changed-sent", name: "math_run", arguments: '{"n":2}' },
+    { cause: "changed-in-transcript", name: "math_run", arguments: '{"n":9}' },
+  ]);
+});
+
+test("an id that no model gave is not taken for another call with the same arguments", async () => {
+  const differences = await reconcile([["math_run", { n: 1 }]], [["math.run", { n: 1 }, "forged"]], null, "callId");
+  expect(differences).toEqual([
+    { cause: "not-sent", name: "math_run", arguments: '{"n":1}' },
+    { cause: "not-written", name: "math_run", arguments: '{"n":1}' },
+  ]);
+});
+
+test("a transcript without arguments is held against the calls by name, and tools that it never tells of are left out", async () => {
+  const differences = await reconcile(
+    [
+      ["shell", { command: "a" }],
+      ["shell", { command: "b" }],
+      ["peek", {}],
+    ],
+    [],
+    [["shell", null]],
+  );
+  expect(differences).toEqual([{ cause: "not-in-transcript", name: "shell", arguments: '{"command":"b"}' }]);
 });
