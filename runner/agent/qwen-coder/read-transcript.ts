@@ -22,7 +22,7 @@ export function readQwenTranscript(bytes: Uint8Array): Known<AgentTranscript> {
     model: textAt(init, "model") ?? UNSTARTED,
     startup,
     steps,
-    usage: usageOf(result),
+    usage: usageOf(events, result),
     end: endOf(startup, result),
   };
 }
@@ -75,9 +75,19 @@ function readCall(block: ExactJson, results: ReadonlyMap<string, ExactJson>): Tr
   };
 }
 
-/** The result's sums. `output_tokens` include reasoning, which is not told apart. */
-function usageOf(result: TranscriptEvent | undefined): Known<Usage> {
+/**
+ * The result's sums. `output_tokens` include reasoning, which is not told apart. Every answer costs input, so one that counts none had no
+ * usage, and the sums lack it.
+ */
+function usageOf(events: readonly TranscriptEvent[], result: TranscriptEvent | undefined): Known<Usage> {
   if (result === undefined) return unknown("missing", "the transcript has no result");
+  const uncounted = events.some(
+    (event) =>
+      event.type === "assistant" &&
+      listAt(event, "message", "content").some((block) => textAt(block, "type") !== "thinking") &&
+      countAt(event, "message", "usage", "input_tokens") === 0,
+  );
+  if (uncounted) return unknown("missing", "an answer of the model has no usage");
   const count = (name: string): Known<number> =>
     countAt(result, "usage", name) ?? unknown("missing", `the result's usage has no ${name}`);
   return {
