@@ -1,6 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import type { Picture } from "./picture.ts";
 import { draw, hasValue, legend, lines, UNIT } from "./plot-draw.ts";
+import { placeLabels } from "./plot-labels.ts";
 import type { ScoreRow } from "./score-rows.ts";
 
 /** TPR against TNR, one point a threshold. */
@@ -19,29 +20,80 @@ export function rates(rows: readonly ScoreRow[]): Picture {
     bySplit.set(key, point);
   }
   const points = [...bySplit.values()].filter(({ tpr, tnr }) => !Number.isNaN(tpr + tnr));
+  const labels = labelsOf(points);
   const markup = draw({
-    height: 420,
+    ...RATES,
     x: { ...UNIT, label: "TNR: incorrect proofs rejected →" },
     y: { ...UNIT, label: "↑ TPR: correct proofs accepted" },
     color: legend(["all", "ugd", "qe"]),
     marks: [
       Plot.line(points, { x: "tnr", y: "tpr", stroke: "split", z: "split", strokeOpacity: 0.6 }),
+      Plot.link(
+        labels.filter(({ far }) => far),
+        { x1: "tnr", y1: "tpr", x2: "x", y2: "y", strokeOpacity: 0.35 },
+      ),
       Plot.dot(points, { x: "tnr", y: "tpr", fill: "split", r: 4 }),
-      Plot.text(points, {
-        x: "tnr",
-        y: "tpr",
-        text: (point: { threshold: number }) => `t=${point.threshold}`,
-        dx: 7,
-        dy: -8,
-        textAnchor: "start",
-      }),
+      // A ring of the ground's colour keeps a number legible where a line passes below it.
+      ...["shared", "own"].map((kind) =>
+        Plot.text(
+          labels.filter(({ split }) => (split === null) === (kind === "shared")),
+          {
+            x: "x",
+            y: "y",
+            text: "text",
+            fill: kind === "own" ? "split" : "currentColor",
+            stroke: "var(--plot-background)",
+            strokeWidth: 4,
+          },
+        ),
+      ),
     ],
   });
   return {
     title: "TPR against TNR for every voting threshold",
-    caption: "One point a threshold t: acceptance needs t valid acceptances, so larger t lie lower and further right.",
+    caption:
+      "One point a threshold t, with its number: acceptance needs t valid acceptances, so larger t lie lower and further right. Points in one place share their numbers.",
     markup,
   };
+}
+
+/** Size of the plot of rates, in pixels; the inset leaves room for numbers beside the greatest and least rates. */
+const RATES = { width: 560, height: 440, marginTop: 36, marginRight: 20, marginBottom: 44, marginLeft: 50, inset: 16 };
+
+interface RatePoint {
+  readonly split: string;
+  readonly threshold: number;
+  readonly tpr: number;
+  readonly tnr: number;
+}
+
+/** Numbers beside the points, placed in pixels and given in rates. */
+function labelsOf(points: readonly RatePoint[]) {
+  const left = RATES.marginLeft + RATES.inset;
+  const bottom = RATES.height - RATES.marginBottom - RATES.inset;
+  const width = RATES.width - RATES.marginRight - RATES.inset - left;
+  const height = bottom - RATES.marginTop - RATES.inset;
+  const frame = {
+    left: RATES.marginLeft,
+    right: RATES.width,
+    top: RATES.marginTop - 8,
+    bottom: RATES.height - RATES.marginBottom,
+  };
+  const numbered = points.map(({ split, threshold, tpr, tnr }) => ({
+    x: left + tnr * width,
+    y: bottom - tpr * height,
+    number: threshold,
+    series: split,
+  }));
+  return placeLabels(numbered, frame).map((label) => ({
+    x: (label.x - left) / width,
+    y: (bottom - label.y) / height,
+    tnr: (label.of.x - left) / width,
+    tpr: (bottom - label.of.y) / height,
+    text: label.text,
+    split: label.series,
+    far: label.far,
+  }));
 }
 
 /** Rates by voting threshold. */

@@ -346,6 +346,22 @@ describe("the exports", () => {
     }
   });
 
+  it("number the thresholds of TPR against TNR so that no number covers another", async () => {
+    const page = await read(verifier, "report.html");
+    const section = page.slice(page.indexOf("<h3>TPR against TNR"), page.indexOf("<h3>Votes"));
+    const groups = [...section.matchAll(/<g[^>]*aria-label="text"[^>]*>(.*?)<\/g>/gs)].map(([, group]) => group ?? "");
+    const labels = [...groups.join("").matchAll(/<text[^>]*translate\(([\d.]+),([\d.]+)\)[^>]*>([^<]+)</g)].map(
+      ([, x, y, text = ""]) => ({ x: Number(x), y: Number(y), text }),
+    );
+    expect(labels.map(({ text }) => text).sort()).toEqual(["1", "2", "2", "2", "3", "4", "4", "4"]);
+    for (const [index, one] of labels.entries()) {
+      for (const other of labels.slice(index + 1)) {
+        const apart = Math.abs(one.x - other.x) >= 8 || Math.abs(one.y - other.y) >= 13;
+        expect(apart, JSON.stringify([one, other])).toBe(true);
+      }
+    }
+  });
+
   it("are only the ones that were asked for", async () => {
     await using one = await proofCase("prover", [], {});
     await one.run({ ...KEYLESS, limit: 2, export: ["csv"] });
