@@ -81,6 +81,13 @@ export interface ModelAgent {
   readonly callIdMeta: string | null;
   /** Own tools that its transcript never tells of. */
   readonly untold: readonly string[];
+  /** How its model calls its shell: for conversations that are written for it. */
+  readonly shellCall: (command: string) => {
+    readonly name: string;
+    readonly arguments: Readonly<Record<string, string>>;
+  };
+  /** Turns that its first request already holds: words that it puts into the model's mouth. */
+  readonly openingTurns: number;
   readonly ambient: AmbientPaths;
   readonly launch: (context: LaunchContext) => Launch;
   /** Reads its standard output. `server` is the study's name of the MCP server. What cannot be read is unknown, never an exception. */

@@ -47,9 +47,9 @@ export interface ContainerSpec {
   readonly labels: Readonly<Record<string, string>>;
   /**
    * `none`, or a network. `dns: "closed"` (the default) lets container names resolve and forwards nothing outside; `open` forwards to
-   * the host's resolvers.
+   * the host's resolvers, `server` to one on a network of the container's.
    */
-  readonly network: "none" | (NetworkAttachment & { readonly dns?: "closed" | "open" });
+  readonly network: "none" | (NetworkAttachment & { readonly dns?: "closed" | "open" | { readonly server: string } });
   /** Further networks, connected before the start. */
   readonly networks?: readonly NetworkAttachment[];
   readonly mounts?: readonly VolumeMount[];
@@ -86,7 +86,7 @@ export function createOptions(
     throw new RunnerError("usage", "CONTAINER_SPEC", "a container without a network cannot have further networks");
   }
   const attachment = network === "none" ? undefined : network;
-  const closed = attachment !== undefined && (attachment.dns ?? "closed") === "closed";
+  const dns = attachment === undefined ? "open" : (attachment.dns ?? "closed");
   return {
     name,
     Image: spec.image,
@@ -122,7 +122,7 @@ export function createOptions(
       ...(limits.shmBytes === undefined ? {} : { ShmSize: limits.shmBytes }),
       ...(spec.sysctls === undefined ? {} : { Sysctls: { ...spec.sysctls } }),
       ...(spec.extraHosts === undefined ? {} : { ExtraHosts: [...spec.extraHosts] }),
-      ...(closed ? CLOSED_DNS : {}),
+      ...(dns === "closed" ? CLOSED_DNS : dns === "open" ? {} : { ...CLOSED_DNS, Dns: [dns.server] }),
     },
     ...(attachment === undefined
       ? {}

@@ -19,6 +19,8 @@ export interface GatewaySet extends AsyncDisposable {
   readonly agentNetwork: Network;
   readonly gateway: Container;
   readonly link: GatewayLink;
+  /** Address of a name server on the agent's network that the agent is to ask; left out: none. */
+  readonly nameServer?: string;
   /** The treatment's server, and what it printed last. */
   readonly mcp: { readonly container: Container; readonly lastWords: () => string } | null;
 }

@@ -26,7 +26,10 @@ export async function modelPhaseNetwork(
 ): Promise<PhaseNetwork> {
   const open = policy.mode === "public";
   return {
-    network: { id: set.agentNetwork.id, dns: open ? "open" : "closed" },
+    network: {
+      id: set.agentNetwork.id,
+      dns: open ? "open" : set.nameServer === undefined ? "closed" : { server: set.nameServer },
+    },
     networks: open ? [{ id: (await world.outward()).id }] : [],
     env: policy.mode === "allowlist" && policy.allowedHosts.length > 0 ? PROXY_ENVIRONMENT : [],
   };

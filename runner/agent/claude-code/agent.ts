@@ -21,6 +21,8 @@ export const CLAUDE_CODE: ModelAgent = {
   naming: (server) => ({ prefix: `mcp__${sanitiseToolName(server)}__`, sanitise: true, own: OWN }),
   callIdMeta: "claudecode/toolUseId",
   untold: [],
+  shellCall: (command) => ({ name: "Bash", arguments: { command, description: "a command" } }),
+  openingTurns: 0,
   ambient: {
     home: [".claude", ".claude.json"],
     project: [".claude", ".mcp.json", "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md"],

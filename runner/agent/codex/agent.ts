@@ -23,6 +23,8 @@ export const CODEX: ModelAgent = {
   }),
   callIdMeta: "callId",
   untold: ["write_stdin", "view_image"],
+  shellCall: (command) => ({ name: "exec_command", arguments: { cmd: command } }),
+  openingTurns: 0,
   ambient: {
     home: [".codex", ".agents"],
     project: [".codex", ".agents", "AGENTS.md", "AGENTS.override.md"],

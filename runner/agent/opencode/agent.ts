@@ -23,6 +23,8 @@ export const OPENCODE: ModelAgent = {
   }),
   callIdMeta: null,
   untold: [],
+  shellCall: (command) => ({ name: "bash", arguments: { command, description: "a command" } }),
+  openingTurns: 0,
   ambient: {
     home: [".config/opencode", ".opencode", ".claude", ".agents"],
     project: [

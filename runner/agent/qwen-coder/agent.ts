@@ -28,6 +28,8 @@ export const QWEN_CODER: ModelAgent = {
   }),
   callIdMeta: null,
   untold: [],
+  shellCall: (command) => ({ name: "run_shell_command", arguments: { command, description: "a command" } }),
+  openingTurns: 1,
   ambient: {
     home: [".qwen", ".agents", ".env"],
     project: [".qwen", ".agents", ".env", "AGENTS.md", "QWEN.md"],

@@ -16,6 +16,8 @@ export const TOOLLOOP: ModelAgent = {
   naming: () => TOOLLOOP_NAMING,
   callIdMeta: null,
   untold: [],
+  shellCall: (command) => ({ name: "shell", arguments: { command } }),
+  openingTurns: 0,
   // The loop reads its own config file and nothing else.
   ambient: { home: [], project: [], system: [], masked: [] },
   launch: (context) => {
