@@ -8,10 +8,16 @@ import { parseStrictJson } from "../base/strict-json.ts";
 import { parseInput } from "../base/zod-input.ts";
 import type { ObjectRef } from "../evidence/object-ref.ts";
 import type { ObjectStore } from "../evidence/store.ts";
+import { modelExchanges } from "../trace/conversation.ts";
 import { judgeToolsOffered } from "../trace/judge-tools.ts";
+import { lastAnswer } from "../trace/last-answer.ts";
 import { readTrace, type Trace } from "../trace/read-trace.ts";
 import { recheckTrace } from "../trace/recheck-trace.ts";
+import { offering } from "../trace/summarise.ts";
+import type { ReadObject } from "../trace/trace-bodies.ts";
 import { endEvidence } from "../trial/agent-evidence.ts";
+import { endDetail } from "../trial/end-detail.ts";
+import { startupProblems } from "../trial/judge-condition.ts";
 import type { TrialRecord } from "../trial/record.ts";
 import { rederiveRewards } from "../trial/rederive.ts";
 import type { PlannedTrial } from "./order.ts";
@@ -74,7 +80,11 @@ export async function checkTrial(
     reasons.push(...recheckTrace(trace.events, readObject).map((reason) => `the trace: ${reason}`));
   }
   const meaning = await endMeaning(store, record, expected.context);
-  reasons.push(...checkEnd(record, meaning), ...checkOutcome(record, expected, trace, meaning));
+  const said = await startupOf(store, record, expected.context);
+  reasons.push(
+    ...checkEnd(record, meaning, trace, readObject),
+    ...checkOutcome(record, expected, trace, meaning, said),
+  );
   const row = await deriveRow(store, record, expected.context, trace === null ? null : { trace, readObject });
   return { reasons, row };
 }
@@ -196,13 +206,30 @@ async function endMeaning(
   return agent.explainEnd(await endEvidence(store, agent, server, exitCode, last.agentOutput));
 }
 
-function checkEnd({ steps }: TrialRecord, meaning: ExitMeaning | null): string[] {
+/** What the agent's start-up event says against the condition. */
+async function startupOf(store: Store, record: TrialRecord, context: RowContext): Promise<string[]> {
+  const { agent, server, serverTools } = context;
+  const { condition, steps } = record;
+  if (agent === null || condition === "none") return [];
+  return startupProblems(store, agent, server, steps, { condition, serverTools, naming: agent.naming(server) });
+}
+
+function checkEnd(
+  { steps }: TrialRecord,
+  meaning: ExitMeaning | null,
+  trace: Trace | null,
+  readObject: ReadObject,
+): string[] {
   const end = steps.at(-1)?.agentEnd;
   if (end == null || meaning === null) return [];
   const by = meaning.kind === "self" ? "self" : "crash";
-  return end.by === by && end.detail === meaning.detail
+  const detail =
+    trace?.complete === true
+      ? endDetail(meaning, lastAnswer(modelExchanges(trace.events, readObject), offering(trace.events)))
+      : meaning.detail;
+  return end.by === by && end.detail === detail
     ? []
-    : [`its agent's end is ${end.by} (${end.detail}), and what it printed says ${by} (${meaning.detail})`];
+    : [`its agent's end is ${end.by} (${end.detail}), and what it left says ${by} (${detail})`];
 }
 
 async function readSurfaceDigest(store: Store, ref: ObjectRef): Promise<Digest> {
@@ -216,6 +243,7 @@ function checkOutcome(
   { context }: TrialExpectation,
   trace: Trace | null,
   meaning: ExitMeaning | null,
+  said: readonly string[],
 ): string[] {
   const { outcome, condition } = record;
   const { agent, server, serverTools } = context;
@@ -228,6 +256,7 @@ function checkOutcome(
     case "scored":
       if (!trace.complete)
         return [`it is scored although its trace is not complete: ${trace.problem ?? "it has no end"}`];
+      if (said.length > 0) return [`it is scored although ${said.join("; ")}`];
       return judged.verdict === "as-expected"
         ? []
         : [`the trace does not prove the condition: ${judged.problems.join("; ") || "no request offered tools"}`];
@@ -240,6 +269,9 @@ function checkOutcome(
       return judged.verdict !== "as-expected" ||
         has("condition-violation") ||
         meaning?.kind === "condition" ||
+        said.length > 0 ||
+        // That a container had ended is what the runner saw of it; no trace can show it.
+        record.cause?.code === "MCP_SERVER_DIED" ||
         unseen ||
         !trace.complete
         ? []
