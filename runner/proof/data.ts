@@ -30,8 +30,18 @@ export async function readData(path: string, task: Task): Promise<DataFile> {
   return { rows: parseData(bytes, path, task), sha256: digestBytes(bytes) };
 }
 
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+
 /** The rows of a file's bytes; `source` names the file in refusals. */
 export function parseData(bytes: Uint8Array, source: string, task: Task): Row[] {
+  if (BYTE_ORDER_MARK.every((byte, index) => bytes[index] === byte)) {
+    throw new RunnerError(
+      "input",
+      "DATA_INVALID",
+      `${source}, line 1: the file: expected UTF-8 without a byte order mark, got U+FEFF before the first record`,
+      { hint: "Save the file as UTF-8 without BOM; nothing was written and no model was called." },
+    );
+  }
   const rows: Row[] = [];
   const problems = new Map<string, string>();
   const lines = new Map<string, number>();

@@ -23,7 +23,7 @@ p { margin: .3rem 0; } .soft { color: var(--soft); } code { overflow-wrap: anywh
 .pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 480px), 1fr)); gap: 1rem; }
 .pictures figure { margin: .5rem 0 0; } .pictures svg { --plot-background: var(--card); max-width: 100%; height: auto; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .9rem; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; padding: .3rem .7rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; } th { color: var(--soft); font-weight: 600; } td:not(:last-child) { white-space: nowrap; }
+th, td { text-align: left; padding: .3rem .7rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; } th { color: var(--soft); font-weight: 600; white-space: nowrap; } td:not(:last-child) { white-space: nowrap; }
 details { margin-top: .6rem; } summary { cursor: pointer; }
 @media print { details { display: block; } }
 `;

@@ -157,6 +157,13 @@ describe("benchmark data", () => {
     );
   });
 
+  it("refuses a byte order mark by its name, since nobody sees it", () => {
+    const bytes = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(line(problem))]);
+    expect(refusal(() => read(bytes))).toBe(
+      "DATA_INVALID: data.jsonl, line 1: the file: expected UTF-8 without a byte order mark, got U+FEFF before the first record",
+    );
+  });
+
   it("refuses an empty file, bytes that are no UTF-8, and a selection of nothing", () => {
     expect(refusal(() => read("\n \n"))).toBe("DATA_EMPTY: data.jsonl: there is no record in it");
     expect(refusal(() => read(Buffer.from([0xff, 0xfe])))).toBe(
