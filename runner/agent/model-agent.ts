@@ -1,3 +1,4 @@
+import type { Normalizers } from "../base/formats/cassette.ts";
 import type { ModelApi } from "../base/formats/common.ts";
 import type { ToolNaming } from "../base/formats/tool-naming.ts";
 import type { AgentTranscript } from "../base/formats/transcript.ts";
@@ -89,6 +90,8 @@ export interface ModelAgent {
   /** Turns that its first request already holds: words that it puts into the model's mouth. */
   readonly openingTurns: number;
   readonly ambient: AmbientPaths;
+  /** What differs in its model requests from one run to the next and means nothing: left out of a recording's comparison. */
+  readonly volatile: Normalizers;
   readonly launch: (context: LaunchContext) => Launch;
   /** Reads its standard output. `server` is the study's name of the MCP server. What cannot be read is unknown, never an exception. */
   readonly readTranscript: (stdout: Uint8Array, server: string) => Known<AgentTranscript>;

@@ -69,7 +69,10 @@ export const run: Run<typeof OPTIONS.demo> = async ({ out: folder, json }, _posi
     study,
     prepared,
     request: runRequest(
-      { study: undefined, tasks: [], repetitions: undefined, replay: undefined, imageMap: [], buildNetwork: undefined },
+      {
+        ...{ study: undefined, tasks: [], repetitions: undefined, replay: undefined, imageMap: [] },
+        ...{ agent: undefined, model: undefined, reasoningEffort: undefined, buildNetwork: undefined },
+      },
       io,
     ),
     projectRoot: io.projectRoot,

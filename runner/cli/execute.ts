@@ -3,13 +3,14 @@ import { resolve } from "node:path";
 import { RunnerError } from "../base/errors.ts";
 import { requireDisk } from "../docker/disk.ts";
 import { ensureEngine } from "../docker/ensure-engine.ts";
+import { requireEmpty } from "../evidence/bundle.ts";
 import { executePlan } from "../study/execute.ts";
 import { makePlan } from "../study/make-plan.ts";
 import { CONDITIONS, type Condition } from "../study/order.ts";
+import type { Plan } from "../study/plan.ts";
 import { readPlanFolder, type WrittenPlan } from "../study/plan-folder.ts";
 import { cleanUpDeadRuns } from "../study/run-registry.ts";
-import { planRequestOf } from "../study/run-request.ts";
-import { loadStudy } from "../study/study-file.ts";
+import { loadRequestedStudy, planRequestOf } from "../study/run-request.ts";
 import { clearUnbegun } from "../study/unbegun.ts";
 import type { Run } from "./command.ts";
 import { defaultOut } from "./default-out.ts";
@@ -21,8 +22,12 @@ import { printRuns, sayHowToContinue } from "./print-runs.ts";
 
 export const run: Run<typeof OPTIONS.execute> = async (options, _positionals, io) => {
   const written = options.plan === undefined ? null : await readWritten(options.plan, options, io.cwd);
-  const request = written?.request ?? runRequest(options, io);
-  const study = await loadStudy(request.study);
+  const request = {
+    ...(written?.request ?? runRequest(options, io)),
+    record: options.record === undefined ? null : resolve(io.cwd, options.record),
+  };
+  const study = await loadRequestedStudy(request, null);
+  if (request.record !== null) await requireEmpty(request.record);
   const out = resolve(io.cwd, options.out ?? defaultOut(study.study.studyId));
   await clearUnbegun(out);
   const keepers = await requireKeepers(options, out, io.cwd);
@@ -36,6 +41,7 @@ export const run: Run<typeof OPTIONS.execute> = async (options, _positionals, io
     ...planRequestOf(request, study, { engine, projectRoot, env, build: options.execute, report: io.say, signal }),
     ...(written === null ? {} : { planned: written.plan }),
   });
+  requireLive(request.record, prepared.plan);
   const conditions = options.condition === "both" ? CONDITIONS : [options.condition as Condition];
   const { plan } = prepared;
   if (!options.execute) {
@@ -55,6 +61,17 @@ export const run: Run<typeof OPTIONS.execute> = async (options, _positionals, io
   return runs.every(({ rows }) => rows.every(({ outcome }) => outcome === "scored")) ? 0 : 1;
 };
 
+/** Only a live conversation is worth recording. */
+function requireLive(record: string | null, { model }: Plan): void {
+  if (record === null || model?.source === "live") return;
+  throw new RunnerError(
+    "usage",
+    "RECORD_UNUSED",
+    model === null ? "this agent asks no model, so there is nothing to record" : "a replay cannot be recorded",
+    { hint: "Leave --record out, or run a study whose model answers live." },
+  );
+}
+
 /** A plan that was written down says what is run; nothing beside it may say something else. */
 async function readWritten(path: string, options: PlanOptions, cwd: string): Promise<WrittenPlan> {
   const given = Object.entries({
@@ -62,6 +79,9 @@ async function readWritten(path: string, options: PlanOptions, cwd: string): Pro
     "--tasks": options.tasks.length > 0 ? options.tasks : undefined,
     "--repetitions": options.repetitions,
     "--replay": options.replay,
+    "--agent": options.agent,
+    "--model": options.model,
+    "--reasoning-effort": options.reasoningEffort,
     "--image-map": options.imageMap.length > 0 ? options.imageMap : undefined,
     "--build-network": options.buildNetwork,
   }).flatMap(([name, value]) => (value === undefined ? [] : [name]));

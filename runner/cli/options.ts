@@ -25,6 +25,9 @@ const planned = {
   tasks,
   repetitions: { kind: "integer", value: "N", summary: "fewer or more repetitions than the study says" },
   replay: { kind: "string", value: "DIR", summary: "cassettes that stand in for the model provider" },
+  agent: { kind: "string", value: "NAME", summary: "agent in place of the study's" },
+  model: { kind: "string", value: "ID", summary: "model in place of the study's" },
+  reasoningEffort: { kind: "string", value: "E", summary: "reasoning effort in place of the study's" },
   imageMap,
   buildNetwork,
 } as const;
@@ -99,6 +102,11 @@ export const OPTIONS = {
       summary: "run this plan as `runner plan` wrote it, or say what no longer equals it",
     },
     ...planned,
+    record: {
+      kind: "string",
+      value: "DIR",
+      summary: "write the live conversations there as cassettes, for a later --replay",
+    },
     condition: {
       kind: "string",
       value: "WHICH",

@@ -10,6 +10,9 @@ export interface PlanOptions {
   readonly tasks: readonly string[];
   readonly repetitions: number | undefined;
   readonly replay: string | undefined;
+  readonly agent: string | undefined;
+  readonly model: string | undefined;
+  readonly reasoningEffort: string | undefined;
   readonly imageMap: readonly string[];
   readonly buildNetwork: string | undefined;
 }
@@ -22,6 +25,10 @@ export function runRequest(options: PlanOptions, io: Pick<CommandIo, "cwd" | "pr
     tasks: [...tasks],
     repetitions: repetitions ?? null,
     replay: replay === undefined ? null : resolve(io.cwd, replay),
+    agent: options.agent ?? null,
+    model: options.model ?? null,
+    reasoningEffort: options.reasoningEffort ?? null,
+    record: null,
     imageMap: parseImageMaps(imageMap),
     buildNetwork: (buildNetwork ?? "default") as RunRequest["buildNetwork"],
     cwd: io.cwd,

@@ -4,8 +4,7 @@ import { requireEmpty } from "../evidence/bundle.ts";
 import { makePlan } from "../study/make-plan.ts";
 import { CONDITIONS } from "../study/order.ts";
 import { writePlanFolder } from "../study/plan-folder.ts";
-import { planRequestOf } from "../study/run-request.ts";
-import { loadStudy } from "../study/study-file.ts";
+import { loadRequestedStudy, planRequestOf } from "../study/run-request.ts";
 import type { Run } from "./command.ts";
 import type { OPTIONS } from "./options.ts";
 import { runRequest } from "./plan-request.ts";
@@ -15,7 +14,7 @@ export const run: Run<typeof OPTIONS.plan> = async (options, _positionals, io) =
   const out = resolve(io.cwd, options.out);
   await requireEmpty(out);
   const request = runRequest(options, io);
-  const study = await loadStudy(request.study);
+  const study = await loadRequestedStudy(request, null);
   const { projectRoot, env, signal } = io;
   await using engine = await ensureEngine({ fix: false, report: io.say, signal, env });
   const { plan } = await makePlan(

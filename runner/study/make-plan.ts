@@ -59,7 +59,7 @@ export async function makePlan(request: PlanRequest): Promise<PreparedPlan> {
     studyDigest: request.study.digest,
     evidenceClass: study.evidenceClass,
     causalClaimAuthorized: false,
-    subset: selected.length !== named.length || repetitions !== study.repetitions,
+    subset: selected.length !== named.length || repetitions !== study.repetitions || request.study.overridden,
     runner: { ...(await bindSource(images.projectRoot)) },
     platform: { os: engine.facts.os, arch: engine.facts.arch },
     datasetDigest: digestJson(bindings.map(([id, { digests }]) => ({ id, digest: digests.task }))),

@@ -178,6 +178,7 @@ function trialSpec(
     unavailable: null,
     // The same artifacts graded twice show whether the verifier repeats itself.
     gradings: agent.kind === "oracle" ? 2 : 1,
+    record: null,
   };
 }
 

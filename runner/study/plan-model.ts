@@ -46,6 +46,15 @@ export function checkModel(request: PlanRequest, agent: ReturnType<typeof findAg
       `the study asks for ${agent.name} ${named.version}, the runner has ${agent.version}`,
     );
   }
+  const effort = named.reasoningEffort;
+  if (effort !== undefined && agent.reasoningEfforts?.includes(effort) === false) {
+    throw new RunnerError(
+      "input",
+      "EFFORT_UNKNOWN",
+      `agent ${agent.name} has no reasoning effort ${JSON.stringify(effort)}`,
+      { hint: `Name one of ${agent.reasoningEfforts.join(", ")}.` },
+    );
+  }
   const replay =
     request.replay !== null
       ? resolve(request.cwd, request.replay)

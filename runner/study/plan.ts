@@ -46,7 +46,7 @@ export const planSchema = z.strictObject({
     "held-out-comparison",
   ]),
   causalClaimAuthorized: z.literal(false),
-  /** True when --tasks or --repetitions narrowed or changed what the study says. */
+  /** True when --tasks, --repetitions, --agent, --model or --reasoning-effort narrowed or changed what the study says. */
   subset: z.boolean(),
   runner: bindingSchema,
   platform: z.strictObject({ os: z.string(), arch: z.string() }),

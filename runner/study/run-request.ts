@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import type { BuildNetwork } from "../image/build-task-image.ts";
+import { overrideStudy } from "./override-study.ts";
 import type { PlanRequest } from "./plan-request.ts";
 import { type LoadedStudy, loadStudy } from "./study-file.ts";
 import type { ImageSettings } from "./task-images.ts";
@@ -17,6 +18,12 @@ export const runRequestSchema = z.strictObject({
   repetitions: z.int().min(1).nullable(),
   /** Folder of cassettes that takes the place of the study's, absolute. */
   replay: z.string().min(1).nullable(),
+  /** In place of what the study says; null leaves it. */
+  agent: z.string().min(1).nullable().default(null),
+  model: z.string().min(1).nullable().default(null),
+  reasoningEffort: z.string().min(1).nullable().default(null),
+  /** Folder that cassettes of the live conversations are written to, absolute. */
+  record: z.string().min(1).nullable().default(null),
   imageMap: z.array(z.strictObject({ from: z.string(), to: z.string() })),
   buildNetwork: z.enum(["default", "none", "host"]),
   /** The working directory that the study's dataset is looked up from. */
@@ -44,7 +51,7 @@ export function planRequestOf(request: RunRequest, study: LoadedStudy, context: 
   return { ...rest, study, tasks, repetitions, replay, images, cwd };
 }
 
-/** Reads the request's study, or another file with the same bytes where the study has moved. */
+/** Reads the request's study, with what the request says in its place, or another file with the same bytes where the study has moved. */
 export async function loadRequestedStudy(request: RunRequest, moved: string | null): Promise<LoadedStudy> {
-  return loadStudy(moved === null ? request.study : resolve(moved));
+  return overrideStudy(await loadStudy(moved === null ? request.study : resolve(moved)), request);
 }

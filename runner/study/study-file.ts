@@ -109,6 +109,8 @@ export interface LoadedStudy {
   readonly path: string;
   /** Digest of the file's exact bytes. */
   readonly digest: Digest;
+  /** The command line says another agent, model or effort than the file. */
+  readonly overridden: boolean;
   /** Resolves a path of the study file. */
   readonly resolve: (relative: string) => string;
 }
@@ -127,7 +129,13 @@ export async function loadStudy(path: string): Promise<LoadedStudy> {
   }
   const study = parseInput(studySchema, parseStrictJson(bytes, { source: path }), path);
   requireConsistent(study, path);
-  return { study, path, digest: digestBytes(bytes), resolve: (relative) => resolve(dirname(path), relative) };
+  return {
+    study,
+    path,
+    digest: digestBytes(bytes),
+    overridden: false,
+    resolve: (relative) => resolve(dirname(path), relative),
+  };
 }
 
 function requireConsistent(study: Study, path: string): void {

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { findAgent } from "../agent/registry.ts";
 import type { Engine } from "../docker/engine.ts";
 import { resolveImage } from "../image/resolve-base.ts";
@@ -16,6 +17,8 @@ export interface SpecOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly report: (line: string) => void;
   readonly signal: AbortSignal;
+  /** Folder that cassettes of live conversations are written to. */
+  readonly request?: { readonly record: string | null };
 }
 
 /** The specifications of a plan's trials, or of those that are wanted, in its order, without anything being started. */
@@ -66,7 +69,7 @@ export async function mcpPlan({ engine, study, prepared, report, signal }: SpecO
 }
 
 function trialSpec(
-  { study, prepared, env }: SpecOptions,
+  { study, prepared, env, request }: SpecOptions,
   trial: PlannedTrial,
   model: Omit<ModelPlan, "cassette"> | null,
   mcp: McpPlan,
@@ -102,6 +105,10 @@ function trialSpec(
       study.study.allowEnvironment.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
     ),
     gradings: 1,
+    record:
+      request?.record == null
+        ? null
+        : join(request.record, `${trial.task}.${trial.condition}.${trial.repetition}.json`),
   };
 }
 

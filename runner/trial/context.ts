@@ -10,6 +10,8 @@ export interface Draft {
   readonly verified: Readonly<Record<string, number>>[];
   readonly observations: string[];
   gateway: TrialRecord["gateway"];
+  /** The recorded conversation; null when none was recorded. */
+  cassette: Buffer | null;
   failure: { readonly outcome: Exclude<Outcome, "scored">; readonly cause: Cause } | null;
 }
 

@@ -1,3 +1,4 @@
+import { buffer } from "node:stream/consumers";
 import { RunnerError } from "../base/errors.ts";
 import { GATEWAY_PATHS } from "../base/formats/gateway-config.ts";
 import { readArchive } from "../docker/archive/read.ts";
@@ -25,16 +26,20 @@ export async function takeGatewayEvidence(
   set: GatewaySet,
   store: ObjectStore,
   signal: AbortSignal,
-): Promise<GatewayEvidence & { readonly cassette: ObjectRef | null }> {
+): Promise<GatewayEvidence & { readonly cassette: Buffer | null }> {
   const archive = await set.gateway.getArchive(GATEWAY_PATHS.evidence, { signal });
   const found = new Map<string, ObjectRef>();
+  let cassette: Buffer | null = null;
   if (archive !== null) {
     await readArchive(archive, {
       root: GATEWAY_PATHS.evidence,
       signal,
       limits: LIMITS,
       onEntry: async (entry, body) => {
-        if (entry.type === "file" && body !== null) found.set(entry.path, await store.putStream(body));
+        if (entry.type !== "file" || body === null) return;
+        // A recording is an operator's file, no part of the evidence.
+        if (entry.path === "cassette.json") cassette = await buffer(body);
+        else found.set(entry.path, await store.putStream(body));
       },
     });
   }
@@ -47,6 +52,6 @@ export async function takeGatewayEvidence(
     trace,
     objects: objects.sort((a, b) => (a.digest < b.digest ? -1 : 1)),
     surface: found.get("surface.json") ?? null,
-    cassette: found.get("cassette.json") ?? null,
+    cassette,
   };
 }

@@ -32,6 +32,7 @@ export function gatewayPlan(runId: string, spec: TrialSpec): GatewaySetSpec {
         pricesMicroUsdPerMTok: model.prices,
       },
       replay: model.cassette !== null,
+      record: spec.record === null ? null : { normalizers: agent.agent.volatile },
       mcp: treatment === null ? null : { url: treatment.url },
       tools: { naming: namingOf(agent.agent, spec), serverTools: serverTools(spec) },
       budgets: spec.budgets ?? {},

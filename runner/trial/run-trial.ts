@@ -1,3 +1,4 @@
+import { writeDurably } from "../base/durable.ts";
 import { AsyncStack } from "../base/stack.ts";
 import { packArchive } from "../docker/archive/pack.ts";
 import { resolveEnv } from "../task/env.ts";
@@ -36,7 +37,7 @@ export async function runTrial(
 ): Promise<TrialRecord> {
   const startedAt = world.clock.wall();
   const watch = startStopwatch(world.clock);
-  const draft: Draft = { steps: [], verified: [], observations: [], gateway: null, failure: null };
+  const draft: Draft = { steps: [], verified: [], observations: [], gateway: null, cassette: null, failure: null };
   try {
     const sets = await fileSets(spec.task);
     await phases({ world, spec, trialId: trialIdOf(world.runId, spec), sets, watch, draft, signal }, gateway);
@@ -45,7 +46,11 @@ export async function runTrial(
     draft.failure ??= classifyFailure(thrown, signal);
   }
   await world.store.sync();
-  return seal(world, spec, draft, startedAt, watch);
+  const record = seal(world, spec, draft, startedAt, watch);
+  // A conversation that the provider or the runner broke off would break off in every replay, too.
+  if (spec.record !== null && draft.cassette !== null && record.outcome === "scored")
+    await writeDurably(spec.record, draft.cassette);
+  return record;
 }
 
 async function phases(context: TrialContext, gateway: (() => Promise<GatewaySet>) | null): Promise<void> {
@@ -147,8 +152,9 @@ async function sealGateway(context: TrialContext, set: GatewaySet, ending: Promi
   try {
     draft.failure ??= await judgeServer(set, signal);
     await (ending ?? finishGateway(set, signal)).catch(() => undefined);
-    const { cassette: _recorded, ...evidence } = await takeGatewayEvidence(set, world.store, signal);
+    const { cassette, ...evidence } = await takeGatewayEvidence(set, world.store, signal);
     draft.gateway = evidence;
+    draft.cassette = cassette;
     if (spec.agent.kind !== "model") return;
     const read = await readTrialTrace(world.store, evidence);
     describeLastEnd(read, draft.steps);

@@ -79,4 +79,6 @@ export interface TrialSpec {
   readonly unavailable: Cause | null;
   /** How often each step is graded; grading twice must give the same files. */
   readonly gradings: 1 | 2;
+  /** File that the trial's live conversation is written to as a cassette; null when it is not recorded. */
+  readonly record: string | null;
 }

@@ -2,6 +2,7 @@ import { sanitiseToolName } from "../../base/formats/tool-naming.ts";
 import { explainByTranscript } from "../explain-end.ts";
 import type { ModelAgent } from "../model-agent.ts";
 import { withStdin } from "../stdin-file.ts";
+import { TOOL_TIMES } from "../tool-times.ts";
 import { readClaudeTranscript } from "./read-transcript.ts";
 
 /** The tools of Claude Code's own that it is given; its others need a network, a person or other agents. */
@@ -23,6 +24,15 @@ export const CLAUDE_CODE: ModelAgent = {
   untold: [],
   shellCall: (command) => ({ name: "Bash", arguments: { command, description: "a command" } }),
   openingTurns: 0,
+  volatile: {
+    drop: ["/metadata", "/system/0"],
+    replace: [
+      ...TOOL_TIMES,
+      { pattern: "OS Version: .*", with: "OS Version" },
+      { pattern: "Today's date is [0-9/-]+", with: "Today's date" },
+      { pattern: "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", with: "an id" },
+    ],
+  },
   ambient: {
     home: [".claude", ".claude.json"],
     project: [".claude", ".mcp.json", "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md"],

@@ -2,6 +2,7 @@ import { isUnknown } from "../../base/unknown.ts";
 import { explainByTranscript } from "../explain-end.ts";
 import type { EndEvidence, ExitMeaning, ModelAgent } from "../model-agent.ts";
 import { withStdin } from "../stdin-file.ts";
+import { TOOL_TIMES } from "../tool-times.ts";
 import { codexConfig, codexServer } from "./config.ts";
 import { readCodexTranscript } from "./read-transcript.ts";
 
@@ -25,6 +26,21 @@ export const CODEX: ModelAgent = {
   untold: ["write_stdin", "view_image"],
   shellCall: (command) => ({ name: "exec_command", arguments: { cmd: command } }),
   openingTurns: 0,
+  volatile: {
+    drop: [
+      "/client_metadata",
+      "/prompt_cache_key",
+      "/input/*/id",
+      "/input/*/internal_chat_message_metadata_passthrough",
+    ],
+    replace: [
+      ...TOOL_TIMES,
+      { pattern: "<current_date>[^<]*</current_date>", with: "<current_date/>" },
+      { pattern: "Wall time: [0-9.]+ seconds", with: "Wall time: 0 seconds" },
+      { pattern: "Chunk ID: [0-9a-f]+", with: "Chunk ID: 0" },
+      { pattern: "session ID [0-9]+", with: "session ID 0" },
+    ],
+  },
   ambient: {
     home: [".codex", ".agents"],
     project: [".codex", ".agents", "AGENTS.md", "AGENTS.override.md"],

@@ -1,6 +1,7 @@
 import { sanitiseToolName } from "../../base/formats/tool-naming.ts";
 import { explainByTranscript } from "../explain-end.ts";
 import type { ModelAgent } from "../model-agent.ts";
+import { TOOL_TIMES } from "../tool-times.ts";
 import { opencodeConfig } from "./config.ts";
 import { readOpencodeTranscript } from "./read-transcript.ts";
 
@@ -25,6 +26,7 @@ export const OPENCODE: ModelAgent = {
   untold: [],
   shellCall: (command) => ({ name: "bash", arguments: { command, description: "a command" } }),
   openingTurns: 0,
+  volatile: { drop: [], replace: [...TOOL_TIMES, { pattern: "Today's date: .*", with: "Today's date" }] },
   ambient: {
     home: [".config/opencode", ".opencode", ".claude", ".agents"],
     project: [

@@ -1,5 +1,6 @@
 import { explainByTranscript } from "../explain-end.ts";
 import type { ModelAgent } from "../model-agent.ts";
+import { TOOL_TIMES } from "../tool-times.ts";
 import { readQwenTranscript } from "./read-transcript.ts";
 import { qwenSettings } from "./settings.ts";
 
@@ -30,6 +31,7 @@ export const QWEN_CODER: ModelAgent = {
   untold: [],
   shellCall: (command) => ({ name: "run_shell_command", arguments: { command, description: "a command" } }),
   openingTurns: 1,
+  volatile: { drop: [], replace: [...TOOL_TIMES, { pattern: "Today's date is .*", with: "Today's date" }] },
   ambient: {
     home: [".qwen", ".agents", ".env"],
     project: [".qwen", ".agents", ".env", "AGENTS.md", "QWEN.md"],

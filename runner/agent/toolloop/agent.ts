@@ -1,6 +1,7 @@
 import type { EndReason } from "../../base/formats/transcript.ts";
 import { explainReason } from "../explain-end.ts";
 import type { EndEvidence, ExitMeaning, LaunchContext, ModelAgent } from "../model-agent.ts";
+import { TOOL_TIMES } from "../tool-times.ts";
 import { TOOLLOOP_EXIT, TOOLLOOP_NAMING, type ToolloopConfigInput } from "./config.ts";
 import { readToolloopTranscript } from "./read-transcript.ts";
 
@@ -18,6 +19,7 @@ export const TOOLLOOP: ModelAgent = {
   untold: [],
   shellCall: (command) => ({ name: "shell", arguments: { command } }),
   openingTurns: 0,
+  volatile: { drop: [], replace: [...TOOL_TIMES] },
   // The loop reads its own config file and nothing else.
   ambient: { home: [], project: [], system: [], masked: [] },
   launch: (context) => {

@@ -42,6 +42,7 @@ test("a task whose image could not be made is infra_error, and nothing is starte
         hostVariables: {},
         unavailable: { code: "DISK_FULL", detail: "no space left on device" },
         gradings: 1,
+        record: null,
       },
       null,
       new AbortController().signal,
