@@ -34,6 +34,7 @@ function describe({ size, inference, summary, environment }: ProofBench): string
   return `${[
     `inference: ${size.problems} problems x ${size.samples} samples x ${size.repeats} judgments = ${inference.calls} calls, ${size.latencyMs} ms latency, concurrency ${size.concurrency}`,
     `  ideal ${inference.idealSeconds.toFixed(2)} s   inference ${inference.inferenceSeconds.toFixed(2)} s (${(inference.inferenceSeconds / inference.idealSeconds).toFixed(3)} x ideal)   with scores and seal ${inference.wallSeconds.toFixed(2)} s (${inference.ratio.toFixed(3)} x ideal, limit 1.15)`,
+    `  CPU of the client for all of it ${inference.cpuSeconds.toFixed(2)} s (${((inference.cpuSeconds / inference.calls) * 1000).toFixed(2)} ms a call)`,
     `  bare client over ${inference.bareCalls} calls: wall/ideal ${inference.bareRatio.toFixed(3)}`,
     `  per call beyond the latency: p50 ${millis(over.median)}   p95 ${millis(over.p95)}   p99 ${millis(over.p99)}   max ${millis(over.max)}`,
     `  peak resident memory ${(inference.peakResidentBytes / 1_000_000).toFixed(0)} MB (limit 300 MB)`,

@@ -22,6 +22,8 @@ export interface InferenceBench {
   readonly wallSeconds: number;
   /** Of everything to the ideal. */
   readonly ratio: number;
+  /** Processor time of this process for everything; unlike wall time it says little about who else is on the machine. */
+  readonly cpuSeconds: number;
   /** The same pool without checkpoints, records and reading, over some of the calls: wall / ideal. */
   readonly bareCalls: number;
   readonly bareRatio: number;
@@ -53,6 +55,7 @@ export async function benchInference(place: BenchPlace, size: BenchSize, signal:
   } as const;
   const run = await prepareBench(place, size, { task: "prover", data, url: endpoint.url, settings });
   const ideal = (calls: number): number => (calls * size.latencyMs) / size.concurrency / 1000;
+  const before = process.cpuUsage();
   const started = performance.now();
   const { made, inferenceSeconds } = await executeRun(run, {
     env: {},
@@ -66,6 +69,7 @@ export async function benchInference(place: BenchPlace, size: BenchSize, signal:
     graceMs: 1000,
   });
   const wallSeconds = (performance.now() - started) / 1000;
+  const cpu = process.cpuUsage(before);
   const peakResidentBytes = process.resourceUsage().maxRSS * 1024;
   const overheads: number[] = [];
   for (const { key } of run.units) {
@@ -82,6 +86,7 @@ export async function benchInference(place: BenchPlace, size: BenchSize, signal:
     inferenceSeconds,
     wallSeconds,
     ratio: wallSeconds / ideal(made),
+    cpuSeconds: (cpu.user + cpu.system) / 1_000_000,
     bareCalls,
     bareRatio: bareSeconds / ideal(bareCalls),
     overheadMicros: summariseSamples(overheads),

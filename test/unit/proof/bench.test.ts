@@ -24,6 +24,7 @@ describe("the bench", () => {
       bareCalls: 18,
       overheadMicros: { count: 18, p95: { unknown: "unavailable" } },
     });
+    expect(inference.cpuSeconds).toBeGreaterThan(0);
     expect(inference.ratio).toBeCloseTo(inference.wallSeconds / inference.idealSeconds, 9);
     expect(summary).toMatchObject({ proofs: 888, judgments: 7104, resamples: 10_000 });
     expect(Object.keys(environment)).toEqual(["node", "cpus", "cpuModel", "memoryBytes", "loadAverage1m"]);
