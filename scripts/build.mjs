@@ -24,7 +24,11 @@ mkdirSync(dist, { recursive: true });
 await Promise.all([
   build({
     ...shared,
-    entryPoints: { cli: "runner/cli/main.ts", "calibration-worker": "runner/perf/calibration-worker.ts" },
+    entryPoints: {
+      cli: "runner/cli/main.ts",
+      "calibration-worker": "runner/perf/calibration-worker.ts",
+      "examine-worker": "runner/study/examine-worker.ts",
+    },
     outdir: "dist",
     outExtension: { ".js": ".mjs" },
     splitting: true,

@@ -37,6 +37,8 @@ export interface CommandIo {
   readonly cwd: string;
   /** The folder of the runner itself: its images, tasks and local state. */
   readonly projectRoot: string;
+  /** Folder of the programs that the runner starts in worker threads; left out: everything is done in this thread. */
+  readonly programs?: URL;
   /** Aborted by SIGINT, SIGTERM and SIGHUP. */
   readonly signal: AbortSignal;
   /** True when stderr is a terminal that a progress line may redraw. */

@@ -165,6 +165,12 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import("./bench-calibration.ts"),
   }),
   command({
+    path: ["bench", "evidence"],
+    summary: "verify, compare and report of thousands of synthetic trials beside sha256sum",
+    options: OPTIONS.benchEvidence,
+    load: () => import("./bench-evidence.ts"),
+  }),
+  command({
     path: ["bench", "trial"],
     summary: "the runner's overhead over the bare engine",
     options: OPTIONS.benchTrial,

@@ -6,6 +6,7 @@ import { comparisonText } from "../study/compare-text.ts";
 import type { Condition } from "../study/order.ts";
 import { lookUpAnchor } from "../study/report-ledger.ts";
 import type { CommandIo, Run } from "./command.ts";
+import { examineProgram } from "./examine-program.ts";
 import type { OPTIONS } from "./options.ts";
 
 const VERDICTS = ["better", "worse", "indecisive", "invalid"] as const;
@@ -16,10 +17,11 @@ export const run: Run<typeof OPTIONS.compare> = async (options, [first = "", sec
   const folders = second === undefined ? ([at(first)] as const) : ([at(first), at(second)] as const);
   const given = { control: options.controlReportSha256, treatment: options.treatmentReportSha256 };
   const anchors = options.ledger === undefined ? given : await fill(given, folders, at(options.ledger), io);
-  const comparison = await compareBundles({ folders, anchors }, io.signal);
-  const bytes = comparisonBytes(comparison);
-  if (options.out !== undefined) await writeDurably(at(options.out), bytes);
-  io.out(options.json ? `${bytes.toString("utf8")}\n` : comparisonText(comparison));
+  const comparison = await compareBundles({ folders, anchors }, io.signal, examineProgram(io));
+  // A file of thousands of pairs is not made for nothing.
+  const bytes = options.out !== undefined || options.json ? comparisonBytes(comparison) : null;
+  if (options.out !== undefined && bytes !== null) await writeDurably(at(options.out), bytes);
+  io.out(options.json && bytes !== null ? `${bytes.toString("utf8")}\n` : comparisonText(comparison));
   if (!comparison.valid) return 1;
   if (!failing.has(comparison.verdict)) return 0;
   io.say(`runner: the verdict is ${comparison.verdict}, and --fail-on ${[...failing].join(",")} makes that a failure`);

@@ -22,6 +22,7 @@ const io: CommandIo = {
   env: process.env,
   cwd: process.cwd(),
   projectRoot,
+  programs: new URL(".", import.meta.url),
   signal: controller.signal,
   interactive: process.stderr.isTTY === true && process.env.CI === undefined,
 };

@@ -207,6 +207,17 @@ export const OPTIONS = {
     cells: { kind: "flag", summary: "print every cell as CSV too" },
     json,
   },
+  benchEvidence: {
+    trials: { kind: "integer", value: "N", summary: "trials of each condition (default 10000)" },
+    megabytes: { kind: "integer", value: "N", summary: "size of both bundles together (default 20000)" },
+    rounds: { kind: "integer", value: "N", summary: "how often everything is measured (default 1)" },
+    dir: {
+      kind: "string",
+      value: "DIR",
+      summary: "where the bundles are written and removed again (default: the temporary folder)",
+    },
+    json,
+  },
   benchTrial: {
     trials: { kind: "integer", value: "N", summary: "trials of each kind (default 10)" },
     json,

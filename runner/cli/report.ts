@@ -8,6 +8,7 @@ import { type ReportFormat, renderReport } from "../report/render.ts";
 import { makeReport } from "../study/report.ts";
 import { ledgerAnchors } from "../study/report-ledger.ts";
 import type { CommandIo, Run } from "./command.ts";
+import { examineProgram } from "./examine-program.ts";
 import type { OPTIONS } from "./options.ts";
 
 export const run: Run<typeof OPTIONS.report> = async (options, [subject = ""], io) => {
@@ -23,7 +24,11 @@ export const run: Run<typeof OPTIONS.report> = async (options, [subject = ""], i
     options.out === undefined ? null : await requireOutsideBundles(resolve(io.cwd, options.out), "the report");
   let model: ReportModel;
   try {
-    model = await makeReport({ path, anchors, timelineTrials: trialNumbers(options.trial) }, io.signal);
+    model = await makeReport(
+      { path, anchors, timelineTrials: trialNumbers(options.trial) },
+      io.signal,
+      examineProgram(io),
+    );
   } catch (thrown) {
     if (!(thrown instanceof RunnerError) || thrown.code !== "REPORT_REFUSED") throw thrown;
     refuse(thrown, io);

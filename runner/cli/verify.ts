@@ -8,7 +8,8 @@ import type { ReportAnchors } from "../study/report.ts";
 import { ledgerAnchors } from "../study/report-ledger.ts";
 import { verifyBundle } from "../study/verify-bundle.ts";
 import { verifyPair } from "../study/verify-pair.ts";
-import type { OptionValues, Run } from "./command.ts";
+import type { CommandIo, OptionValues, Run } from "./command.ts";
+import { examineProgram } from "./examine-program.ts";
 import type { OPTIONS } from "./options.ts";
 
 /** What is printed for either kind of bundle. */
@@ -22,7 +23,7 @@ interface Result {
 export const run: Run<typeof OPTIONS.verify> = async (options, [folder = ""], io) => {
   const dir = resolve(io.cwd, folder);
   const { json } = options;
-  const result = await verifyFolder(dir, await anchorsOf(dir, options, io.cwd), io.signal);
+  const result = await verifyFolder(dir, await anchorsOf(dir, options, io.cwd), io);
   if (json) io.out(`${JSON.stringify(result)}\n`);
   else {
     const { valid, kind, reasons, ...counts } = result;
@@ -37,18 +38,19 @@ export const run: Run<typeof OPTIONS.verify> = async (options, [folder = ""], io
   return result.valid ? 0 : 1;
 };
 
-async function verifyFolder(dir: string, anchors: ReportAnchors, signal: AbortSignal): Promise<Result> {
+async function verifyFolder(dir: string, anchors: ReportAnchors, io: CommandIo): Promise<Result> {
+  const program = examineProgram(io);
   const { report, control, treatment } = anchors;
   if ((await requireBundle(dir)) === "pair") {
     if (control !== undefined && treatment !== undefined)
-      return { ...(await verifyPair(dir, { control, treatment }, signal)) };
+      return { ...(await verifyPair(dir, { control, treatment }, io.signal, program)) };
     throw anchorMissing(
       "--control-report-sha256 and --treatment-report-sha256",
       `${dir} holds the bundles of two conditions`,
     );
   }
   if (report === undefined) throw anchorMissing("--report-sha256", `${dir} is one bundle`);
-  return (await verifyProof(dir, report)) ?? { ...(await verifyBundle(dir, report, signal)) };
+  return (await verifyProof(dir, report)) ?? { ...(await verifyBundle(dir, report, io.signal, program)) };
 }
 
 function anchorMissing(option: string, why: string): RunnerError {

@@ -1,6 +1,6 @@
 import type { ReportModel, Source } from "../report/model.ts";
-import type { TrialRecord } from "../trial/record.ts";
 import type { Comparison } from "./comparison.ts";
+import type { TrialFacts } from "./examine-trial.ts";
 import type { ReportedBundle } from "./report-bundle.ts";
 import { cautionsOf, countingRules, studyFacts } from "./report-facts.ts";
 import { pairedPart, pairedTask } from "./report-paired.ts";
@@ -37,10 +37,10 @@ export async function buildReport({ bundles, comparison, timelineTrials }: Build
   const wanted = new Set(
     timelineTrials.length > 0
       ? timelineTrials
-      : firstPairs(bundles.flatMap((bundle) => bundle.trials.map(({ record }) => record))),
+      : firstPairs(bundles.flatMap((bundle) => bundle.trials.map(({ facts }) => facts))),
   );
   const timelines = [];
-  for (const bundle of bundles) timelines.push(...(await bundleTimelines(bundle, ({ number }) => wanted.has(number))));
+  for (const bundle of bundles) timelines.push(...(await bundleTimelines(bundle, wanted)));
   const place = new Map(trials.map(({ number }, index) => [number, index]));
   timelines.sort((a, b) => (place.get(a.number) ?? 0) - (place.get(b.number) ?? 0));
   const left = trials.length - timelines.length;
@@ -67,8 +67,8 @@ export async function buildReport({ bundles, comparison, timelineTrials }: Build
 }
 
 /** The first trials by task and repetition, pairs kept whole. */
-function firstPairs(records: readonly TrialRecord[]): number[] {
-  const key = ({ task, repetition }: TrialRecord): string => JSON.stringify([task, repetition]);
+function firstPairs(records: readonly TrialFacts[]): number[] {
+  const key = ({ task, repetition }: TrialFacts): string => JSON.stringify([task, repetition]);
   const sorted = [...records].sort((a, b) => compareLines(lineOf(a), lineOf(b)));
   const groups = [...new Set(sorted.map(key))];
   const perGroup = records.length / groups.length;
@@ -76,6 +76,6 @@ function firstPairs(records: readonly TrialRecord[]): number[] {
   return sorted.filter((record) => chosen.has(key(record))).map(({ number }) => number);
 }
 
-function lineOf({ task, repetition, condition }: TrialRecord) {
+function lineOf({ task, repetition, condition }: TrialFacts) {
   return { task, repetition, side: condition };
 }

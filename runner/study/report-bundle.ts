@@ -2,17 +2,12 @@ import { lstat, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Digest, digestBytes, isDigest } from "../base/digest.ts";
 import { hasCode, RunnerError } from "../base/errors.ts";
-import { type Surface, surfaceSchema } from "../base/formats/surface.ts";
-import { parseStrictJson } from "../base/strict-json.ts";
-import { parseInput } from "../base/zod-input.ts";
-import { readAnchoredReport } from "../evidence/anchor.ts";
 import { BUNDLE } from "../evidence/bundle.ts";
 import { readableStore } from "../evidence/store.ts";
-import { type TrialRecord, trialRecordSchema } from "../trial/record.ts";
-import { type Plan, planSchema } from "./plan.ts";
-import { type RunReport, runReportSchema } from "./run-report.ts";
-import type { TrialRow } from "./trial-row.ts";
-import { verifyBundle } from "./verify-bundle.ts";
+import type { Plan } from "./plan.ts";
+import type { RunReport } from "./run-report.ts";
+import { inspectBundle } from "./verify-bundle.ts";
+import type { VerifiedRun, VerifiedTrial } from "./verify-run.ts";
 
 /** A bundle by its folder and the digest of its root document. */
 export interface BundleClaim {
@@ -28,13 +23,11 @@ export interface ReportedBundle extends BundleClaim {
   readonly report: RunReport;
   readonly plan: Plan;
   /** In the order of the trials. */
-  readonly trials: readonly { readonly row: TrialRow; readonly record: TrialRecord }[];
+  readonly trials: readonly VerifiedTrial[];
   readonly store: ReturnType<typeof readableStore>;
   /** Names of the tools of the study's server, as locked. */
   readonly serverTools: readonly string[];
 }
-
-const MAX_ROWS_BYTES = 256 * 1024 * 1024;
 
 /**
  * What a bundle is held against: the operator's anchor, or its own digest where there is none. Its own digest shows that the bundle holds
@@ -64,54 +57,28 @@ export function reportRefused(what: string, reasons: readonly string[], hint: st
 }
 
 /** Recomputes a bundle. @throws RunnerError `REPORT_REFUSED` with every reason, `NOT_A_RUN` for another kind of bundle. */
-export async function requireHolding({ dir, sha256 }: BundleClaim, signal: AbortSignal): Promise<void> {
-  const { valid, kind, reasons } = await verifyBundle(dir, sha256, signal);
+export async function requireHolding(
+  { dir, sha256 }: BundleClaim,
+  signal: AbortSignal,
+  program: URL | null,
+): Promise<VerifiedRun> {
+  const { verification, run } = await inspectBundle(dir, sha256, signal, program);
+  const { valid, kind, reasons } = verification;
   if (!valid)
     throw reportRefused(dir, reasons, "Run `runner verify` on it; a changed bundle cannot be mended, only run again.");
-  if (kind !== "run") {
+  if (kind !== "run" || run === null) {
     throw new RunnerError("input", "NOT_A_RUN", `${dir} is the bundle of ${kind}, not of a run`, {
       hint: "Name a run's bundle, the folder that holds control and treatment, or a comparison file.",
     });
   }
+  return run;
 }
 
-/**
- * Reads what a report tells from a bundle that was recomputed. Every byte is held against its digest again, from the root document's on.
- */
-export async function readReportedBundle(claim: BundleClaim): Promise<ReportedBundle> {
-  const { dir, sha256 } = claim;
-  const path = join(dir, BUNDLE.report);
-  const report = parseInput(runReportSchema, await readAnchoredReport(path, sha256), path);
-  const store = readableStore(dir);
-  const plan = parseInput(
-    planSchema,
-    parseStrictJson(await store.readAll(report.plan), { source: "the plan" }),
-    "the plan",
-  );
-  const surface = parseInput<Surface>(
-    surfaceSchema,
-    parseStrictJson(await store.readAll(report.lockedSurface), { source: "the surface" }),
-    "the surface",
-  );
-  // The rows came out again from the records and traces a moment ago, so their stored bytes are read.
-  const rows = (await store.readAll(report.rows, MAX_ROWS_BYTES)).toString("utf8").split("\n");
-  const trials: { row: TrialRow; record: TrialRecord }[] = [];
-  for (const [index, { number, record: ref }] of report.trials.entries()) {
-    const source = `the record of trial ${number}`;
-    const record = parseInput(trialRecordSchema, parseStrictJson(await store.readAll(ref), { source }), source);
-    trials.push({
-      row: parseStrictJson(rows[index] ?? "", { source: `the row of trial ${number}` }) as unknown as TrialRow,
-      record,
-    });
-  }
-  return {
-    ...claim,
-    report,
-    plan,
-    trials,
-    store,
-    serverTools: surface.tools.map(({ name }) => name),
-  };
+/** What a report tells of a run that was recomputed a moment ago. */
+export function reportedBundle(claim: BundleClaim, { report, plan, locked, trials }: VerifiedRun): ReportedBundle {
+  const store = readableStore(claim.dir);
+  const serverTools = locked.tools.map(({ name }) => name);
+  return { ...claim, report, plan, trials, store, serverTools };
 }
 
 async function readRegular(path: string): Promise<Buffer> {

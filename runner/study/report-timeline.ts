@@ -13,6 +13,7 @@ import { readTrace } from "../trace/read-trace.ts";
 import type { ReadObject } from "../trace/trace-bodies.ts";
 import type { TrialRecord } from "../trial/record.ts";
 import type { ReportedBundle } from "./report-bundle.ts";
+import { readSealedRecord } from "./unsealed.ts";
 
 /** Traces and frames beyond this are not drawn. */
 const MAX_TRACE_BYTES = 64 * 1024 * 1024;
@@ -20,14 +21,12 @@ const MAX_OBJECT_BYTES = 64 * 1024 * 1024;
 /** Bars that one drawing holds. */
 const MAX_SPANS = 2000;
 
-/** The timelines of a bundle's trials that `wanted` asks for. */
-export async function bundleTimelines(
-  bundle: ReportedBundle,
-  wanted: (record: TrialRecord) => boolean,
-): Promise<Timeline[]> {
+/** The timelines of a bundle's trials with the wanted numbers; their records are read for it. */
+export async function bundleTimelines(bundle: ReportedBundle, wanted: ReadonlySet<number>): Promise<Timeline[]> {
   const timelines: Timeline[] = [];
-  for (const { record } of bundle.trials) {
-    if (!wanted(record)) continue;
+  for (const { number: listed, record: ref } of bundle.report.trials) {
+    if (!wanted.has(listed)) continue;
+    const record = await readSealedRecord(bundle.store, ref);
     const { number, task, repetition, modelSource } = record;
     const spans = await spansOf(bundle, record);
     timelines.push({ number, task, side: bundle.report.condition, repetition, modelSource, spans });

@@ -2,13 +2,13 @@ import { isUnknown, type Known, unknown } from "../base/unknown.ts";
 import type { FigureName } from "../report/figures.ts";
 import type { Side, SideFacts, TaskLine, TaskSide, TrialLine } from "../report/model.ts";
 import type { TraceMetrics } from "../trace/summarise.ts";
-import type { TrialRecord } from "../trial/record.ts";
+import type { TrialFacts } from "./examine-trial.ts";
 import type { ReportedBundle } from "./report-bundle.ts";
 import type { TrialRow } from "./trial-row.ts";
 
 /** The trials of a bundle as report lines, by task, then repetition. */
 export function trialLines({ trials, report }: ReportedBundle): TrialLine[] {
-  return trials.map(({ row, record }) => trialLine(row, record, report.condition)).sort(compareLines);
+  return trials.map(({ row, facts }) => trialLine(row, facts, report.condition)).sort(compareLines);
 }
 
 interface Place {
@@ -26,7 +26,7 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function trialLine(row: TrialRow, record: TrialRecord, side: Side): TrialLine {
+function trialLine(row: TrialRow, facts: TrialFacts, side: Side): TrialLine {
   return {
     number: row.number,
     attempt: row.attempt,
@@ -35,8 +35,8 @@ function trialLine(row: TrialRow, record: TrialRecord, side: Side): TrialLine {
     repetition: row.repetition,
     outcome: row.outcome,
     cause: row.cause,
-    causeDetail: record.cause?.detail ?? null,
-    failedCheck: record.steps.findLast(({ failedCheck }) => failedCheck !== null)?.failedCheck ?? null,
+    causeDetail: facts.causeDetail,
+    failedCheck: facts.failedCheck,
     agentEnd: row.agentEnd,
     reward: row.reward,
     rewards: row.rewards,

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { RunnerError } from "../base/errors.ts";
 import { BUNDLE } from "../evidence/bundle.ts";
 import type { ReportModel } from "../report/model.ts";
-import { compareBundles } from "./compare.ts";
+import { compareRuns } from "./compare.ts";
 import { buildReport } from "./report-build.ts";
-import { claimBundle, readReportedBundle, reportRefused, requireHolding } from "./report-bundle.ts";
+import { claimBundle, reportedBundle, reportRefused, requireHolding } from "./report-bundle.ts";
 import { comparisonModel, readComparison } from "./report-comparison.ts";
 
 /** What a path given to a report is. */
@@ -31,7 +31,11 @@ export interface ReportRequest {
  * Rebuilds a report from evidence alone: everything is recomputed first, and evidence that does not hold gives no report.
  * @throws RunnerError `REPORT_REFUSED` with every reason; `REPORT_SUBJECT`, `ANCHOR_MISPLACED` for paths and anchors that do not go together.
  */
-export async function makeReport(request: ReportRequest, signal: AbortSignal): Promise<ReportModel> {
+export async function makeReport(
+  request: ReportRequest,
+  signal: AbortSignal,
+  program: URL | null = null,
+): Promise<ReportModel> {
   const { path, anchors, timelineTrials } = request;
   const subject = await findSubject(path);
   requireMatching(subject, anchors);
@@ -40,17 +44,18 @@ export async function makeReport(request: ReportRequest, signal: AbortSignal): P
       return comparisonModel(path, await readComparison(path, anchors.report));
     case "run": {
       const claim = await claimBundle(path, anchors.report);
-      await requireHolding(claim, signal);
-      return buildReport({ bundles: [await readReportedBundle(claim)], comparison: null, timelineTrials });
+      const run = await requireHolding(claim, signal, program);
+      return buildReport({ bundles: [reportedBundle(claim, run)], comparison: null, timelineTrials });
     }
     case "pair": {
       const control = await claimBundle(join(path, "control"), anchors.control);
       const treatment = await claimBundle(join(path, "treatment"), anchors.treatment);
       const held = { control: control.sha256, treatment: treatment.sha256 };
-      const comparison = await compareBundles({ folders: [path], anchors: held }, signal);
+      const { comparison, runs } = await compareRuns({ folders: [path], anchors: held }, signal, program);
       if (!comparison.valid)
         throw reportRefused(path, comparison.reasons, "Report each of the two bundles on its own to see what holds.");
-      const bundles = [await readReportedBundle(control), await readReportedBundle(treatment)];
+      if (runs === null) throw new Error("a valid comparison has its two runs");
+      const bundles = [reportedBundle(control, runs.control), reportedBundle(treatment, runs.treatment)];
       return buildReport({ bundles, comparison, timelineTrials });
     }
   }

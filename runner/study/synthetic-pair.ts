@@ -6,8 +6,9 @@ import type { Digest } from "../base/digest.ts";
 import { BUNDLE, createBundle } from "../evidence/bundle.ts";
 import type { PreparedPlan } from "./make-plan.ts";
 import { CONDITIONS, type Condition } from "./order.ts";
+import { writePair } from "./pair-file.ts";
 import type { RunReport } from "./run-report.ts";
-import { sealRun } from "./seal-run.ts";
+import { type SealedRun, sealRun } from "./seal-run.ts";
 import { SYNTHETIC_SURFACE, type SyntheticSize, syntheticPlan } from "./synthetic-plan.ts";
 import { openSyntheticRecords } from "./synthetic-record.ts";
 
@@ -40,18 +41,27 @@ export async function writeSyntheticPair(dir: string, options: SyntheticPairOpti
   await mkdir(dir, { recursive: true });
   const prepared = syntheticPlan(options);
   await using records = await openSyntheticRecords(options.payloadBytes);
-  const anchors: Partial<Record<Condition, Digest>> = {};
-  let trials = 0;
-  let traceBytes = 0;
-  for (const condition of CONDITIONS) {
-    const side = await writeSide(join(dir, condition), condition, prepared, records, options);
-    anchors[condition] = side.anchor;
-    trials = side.trials;
-    traceBytes += side.traceBytes;
-  }
-  const { control, treatment } = anchors;
+  const sides: SyntheticSide[] = [];
+  for (const condition of CONDITIONS)
+    sides.push(await writeSide(join(dir, condition), condition, prepared, records, options));
+  await writePair(
+    dir,
+    sides.map(({ sealed }) => sealed),
+  );
+  const [control, treatment] = sides;
   if (control === undefined || treatment === undefined) throw new Error("a side was not sealed");
-  return { dir, anchors: { control, treatment }, trials, traceBytes };
+  return {
+    dir,
+    anchors: { control: control.sealed.anchor, treatment: treatment.sealed.anchor },
+    trials: control.trials,
+    traceBytes: control.traceBytes + treatment.traceBytes,
+  };
+}
+
+interface SyntheticSide {
+  readonly sealed: SealedRun;
+  readonly trials: number;
+  readonly traceBytes: number;
 }
 
 async function writeSide(
@@ -60,7 +70,7 @@ async function writeSide(
   prepared: PreparedPlan,
   records: Awaited<ReturnType<typeof openSyntheticRecords>>,
   { report, signal }: SyntheticPairOptions,
-): Promise<{ readonly anchor: Digest; readonly trials: number; readonly traceBytes: number }> {
+): Promise<SyntheticSide> {
   const { plan } = prepared;
   await using bundle = await createBundle(dir);
   await bundle.writeDocument(BUNDLE.plan, canonicalBytes(plan));
@@ -92,7 +102,7 @@ async function writeSide(
     ),
   );
   await bundle.ledger.append({ type: "run-closed", runId: RUN_ID });
-  const { anchor } = await sealRun({
+  const run = await sealRun({
     bundle,
     runId: RUN_ID,
     condition,
@@ -104,7 +114,7 @@ async function writeSide(
     startedAt: "2026-01-01T00:00:00.000Z",
     finishedAt: "2026-01-01T12:00:00.000Z",
   });
-  return { anchor, trials: planned.length, traceBytes };
+  return { sealed: run, trials: planned.length, traceBytes };
 }
 
 const SYNTHETIC_HOST = {

@@ -21,12 +21,13 @@ export async function verifyPair(
   parent: string,
   anchors: Readonly<Record<Condition, string>>,
   signal: AbortSignal,
+  program: URL | null = null,
 ): Promise<PairVerification> {
   const reasons: string[] = [];
   const found: Partial<Record<Condition, Inspection>> = {};
   let [trials, objects, bytes] = [0, 0, 0];
   for (const condition of CONDITIONS) {
-    const side = await inspectBundle(join(parent, condition), anchors[condition], signal);
+    const side = await inspectBundle(join(parent, condition), anchors[condition], signal, program);
     found[condition] = side;
     const { verification } = side;
     reasons.push(...verification.reasons.map((reason) => `${condition}: ${reason}`));
