@@ -1,0 +1,64 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { ModelAgent } from "../../runner/agent/model-agent.ts";
+import { MODEL_AGENTS } from "../../runner/agent/registry.ts";
+import type { CassetteInput } from "../../runner/base/formats/cassette.ts";
+import { ROOT, writeFiles } from "./e2e.ts";
+
+export type Conversation = CassetteInput["conversations"][number];
+export type Exchange = Conversation["exchanges"][number];
+
+/** The agents that a suite runs over: all, or those that RUNNER_TEST_AGENTS names, with commas between. */
+export function testedAgents(): readonly ModelAgent[] {
+  const named = process.env.RUNNER_TEST_AGENTS?.split(",");
+  return named === undefined ? MODEL_AGENTS : MODEL_AGENTS.filter(({ name }) => named.includes(name));
+}
+
+/**
+ * Conversations as an agent's model would hold them: its own shell in place of the reference agent's, its turns counted from those that it
+ * puts into the model's mouth, and nothing expected of the words around a command's output, which are each agent's own.
+ */
+export function spokenBy(agent: ModelAgent, conversations: readonly Conversation[]): Conversation[] {
+  return conversations.map(({ scope, exchanges }) => ({
+    scope,
+    exchanges: exchanges.map(({ match, reply, ...rest }) => ({
+      ...rest,
+      match:
+        "turn" in match
+          ? {
+              ...match,
+              turn: match.turn + agent.openingTurns,
+              expect: (match.expect ?? []).filter(({ contains }) => contains?.includes("exit code") !== true),
+            }
+          : match,
+      ...(reply === undefined
+        ? {}
+        : {
+            reply: {
+              ...reply,
+              toolCalls: (reply.toolCalls ?? []).map((call) =>
+                call.name === "shell" ? agent.shellCall(String(call.arguments.command)) : call,
+              ),
+            },
+          }),
+    })),
+  }));
+}
+
+/** Writes conversations as one cassette into a folder of its own, and gives the folder. */
+export async function writeCassette(dir: string, conversations: readonly Conversation[]): Promise<string> {
+  await writeFiles(dir, {
+    "all.json": JSON.stringify({ schemaVersion: "1", modelSource: "scripted", conversations }),
+  });
+  return dir;
+}
+
+/** The demo's conversations about some tasks. */
+export async function demoConversations(tasks: readonly string[]): Promise<Conversation[]> {
+  const dir = join(ROOT, "benchmarks", "cassettes", "demo");
+  const files = (await readdir(dir)).filter((name) => tasks.some((task) => name === `${task}.json`));
+  const cassettes = await Promise.all(
+    files.map(async (name) => JSON.parse(await readFile(join(dir, name), "utf8")) as CassetteInput),
+  );
+  return cassettes.flatMap(({ conversations }) => conversations);
+}
