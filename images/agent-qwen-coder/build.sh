@@ -2,5 +2,10 @@
 set -eu
 sh "$KIT/uses/build.sh"
 python3 "$KIT/uses/unpack.py" "$KIT/recipe/npm.lock.json"
-chmod 0755 /opt/agent/qwen-code/vendor/ripgrep/x64-linux/rg
-node /opt/agent/qwen-code/cli.js --version
+cd /opt/agent/qwen-code
+for folder in vendor/ripgrep/*; do
+  case $folder in */x64-linux | */COPYING) ;; *) rm -r "$folder" ;; esac
+done
+chmod 0755 vendor/ripgrep/x64-linux/rg
+ln -s "qwen-code/$(node -p 'Object.values(require("./package.json").bin)[0]')" /opt/agent/qwen.js
+node /opt/agent/qwen.js --version

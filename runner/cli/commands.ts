@@ -7,6 +7,7 @@ import { OPTIONS } from "./options.ts";
 export const GROUPS: Readonly<Record<string, string>> = {
   tasks: "load, lint and scaffold task bundles",
   images: "pinned container images",
+  agents: "the agents that can be studied",
   bench: "performance, each figure beside its yardstick in one run",
 };
 
@@ -80,6 +81,19 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: "remove earlier versions of the runner's images and the tasks' images, which the next run builds again",
     options: OPTIONS.imagesPrune,
     load: () => import("./images-prune.ts"),
+  }),
+  command({
+    path: ["agents", "list"],
+    summary: "versions, APIs and tools of the agents",
+    options: OPTIONS.agentsList,
+    load: () => import("./agents-list.ts"),
+  }),
+  command({
+    path: ["agents", "check"],
+    summary: "lead one agent, or each, through scripted conversations in containers, under both conditions",
+    positionals: ["agent?"],
+    options: OPTIONS.agentsCheck,
+    load: () => import("./agents-check.ts"),
   }),
   command({
     path: ["oracle"],

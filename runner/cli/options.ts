@@ -80,6 +80,16 @@ export const OPTIONS = {
   },
   imagesVerify: { json },
   imagesPrune: { json },
+  agentsList: { json },
+  agentsCheck: {
+    newest: { kind: "flag", summary: "check the newest npm release too, and say what changed" },
+    idle: {
+      kind: "integer",
+      value: "SECONDS",
+      summary: "let the agent wait that long, to see what it tells the world meanwhile",
+    },
+    json,
+  },
   oracle: {
     dataset,
     tasks,
