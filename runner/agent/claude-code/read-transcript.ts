@@ -33,7 +33,7 @@ export function readClaudeTranscript(bytes: Uint8Array, server: string): Known<A
       result === undefined
         ? unknown("missing", "the transcript has no result")
         : readUsage("messages", at(result, "usage")),
-    end: endOf(startup, result, server),
+    end: endOf(events, startup, result, server),
   };
 }
 
@@ -97,6 +97,7 @@ function readCall(block: ExactJson, results: ReadonlyMap<string, ExactJson>): Tr
 }
 
 function endOf(
+  events: readonly TranscriptEvent[],
   startup: AgentTranscript["startup"],
   result: TranscriptEvent | undefined,
   server: string,
@@ -108,14 +109,17 @@ function endOf(
   if (result === undefined) return unknown("truncated", "the transcript does not say how it ended");
   if (result.is_error === true) {
     const detail = textAt(result, "result") ?? textAt(result, "subtype") ?? "an error";
-    return { reason: failureReason(result), detail };
+    return { reason: failureReason(events, result), detail };
   }
   const reason = stopReason(textAt(result, "stop_reason"), textAt(result, "result") ?? "");
   return { reason, detail: null };
 }
 
-function failureReason(result: TranscriptEvent): EndReason {
+function failureReason(events: readonly TranscriptEvent[], result: TranscriptEvent): EndReason {
   const status = at(result, "api_error_status");
+  // A refusal or a cut that it has asked again about is an error to it, and the model's doing.
+  if (textAt(result, "stop_reason") === "refusal") return "refusal";
+  if (events.findLast(isSynthetic)?.api_error === "max_output_tokens") return "length";
   if (textAt(result, "terminal_reason") === "prompt_too_long") return "length";
   if (textAt(result, "subtype") === "error_max_turns") return "turns";
   if (textAt(result, "terminal_reason") !== "api_error") return "crash";
