@@ -19,6 +19,8 @@ export interface ReportModel {
   readonly sides: readonly SideFacts[];
   readonly tasks: readonly TaskLine[];
   readonly trials: readonly TrialLine[];
+  /** Every attempt of the trials that had more than one, in order. Only the last of a trial is in the figures. */
+  readonly attempts: readonly AttemptLine[];
   /** The paired result; null for a single run. */
   readonly paired: Paired | null;
   readonly timelines: readonly Timeline[];
@@ -62,7 +64,10 @@ export interface SideFacts {
   readonly finishedAt: string;
   readonly planned: number;
   readonly scored: number;
+  /** Earlier attempts that were sealed and are in no figure. */
   readonly superseded: number;
+  /** Attempts that were begun and never sealed. */
+  readonly cutOff: number;
   /** Trials by outcome, every outcome named, zeros included. */
   readonly outcomes: Readonly<Record<string, number>>;
 }
@@ -116,6 +121,20 @@ export interface TrialLine {
   readonly submission: Known<string>;
   readonly modelSource: ModelSource;
   readonly figures: Readonly<Record<FigureName, Known<number>>>;
+}
+
+/** One attempt of a trial that had several. */
+export interface AttemptLine {
+  readonly number: number;
+  readonly attempt: number;
+  readonly task: string;
+  readonly side: Side;
+  readonly repetition: number;
+  /** `counts`: the trial's last attempt; `superseded`: sealed, then made again; `cut off`: begun and never sealed. */
+  readonly state: "counts" | "superseded" | "cut off";
+  /** null for an attempt that was cut off. */
+  readonly outcome: string | null;
+  readonly causeDetail: string | null;
 }
 
 export interface Paired {

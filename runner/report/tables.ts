@@ -36,7 +36,17 @@ export function sourceTable({ sources }: ReportModel): Table {
 /** Each condition's run: coverage and outcomes. */
 export function sideTable({ sides }: ReportModel): Table {
   return {
-    head: ["condition", "run", "order", "scored", "outcomes", "earlier attempts", "recorded start", "recorded end"],
+    head: [
+      "condition",
+      "run",
+      "order",
+      "scored",
+      "outcomes",
+      "attempts superseded",
+      "attempts cut off",
+      "recorded start",
+      "recorded end",
+    ],
     rows: sides.map((side) => [
       side.side,
       side.runId,
@@ -47,6 +57,7 @@ export function sideTable({ sides }: ReportModel): Table {
         .map(([outcome, count]) => `${count} ${outcome}`)
         .join(", "),
       String(side.superseded),
+      String(side.cutOff),
       side.startedAt,
       side.finishedAt,
     ]),
@@ -196,6 +207,23 @@ export function trialTable({ trials, study }: ReportModel): Table {
       shortKnown(trial.submission),
       `${of(trial, "validCalls")} / ${of(trial, "invalidCalls")}`,
       ...TRIAL_FIGURES.map((name) => of(trial, name)),
+    ]),
+  };
+}
+
+/** What became of each attempt of the trials that had more than one. */
+export function attemptTable({ attempts, study }: ReportModel): Table {
+  return {
+    head: ["no.", "task", "condition", "model", "attempt", "in the figures", "outcome", "why"],
+    rows: attempts.map((line) => [
+      String(line.number),
+      trialName(line, study.repetitions),
+      line.side,
+      study.modelSource,
+      String(line.attempt),
+      line.state === "counts" ? "yes" : `no: ${line.state}`,
+      line.outcome ?? "none was sealed",
+      line.causeDetail ?? "–",
     ]),
   };
 }

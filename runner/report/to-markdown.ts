@@ -1,5 +1,6 @@
 import type { ReportModel } from "./model.ts";
 import {
+  attemptTable,
   causeTable,
   pairedTaskTable,
   resultTable,
@@ -41,6 +42,9 @@ export function toMarkdown(model: ReportModel): string {
     result !== null && table(secondaryTable(result)),
     model.trials.length > 0 && "## Trials",
     model.trials.length > 0 && table(trialTable(model)),
+    model.attempts.length > 0 && "## Attempts",
+    model.attempts.length > 0 && ATTEMPTS,
+    model.attempts.length > 0 && table(attemptTable(model)),
     causeTable(model).rows.length > 0 && "## Why trials have no score",
     causeTable(model).rows.length > 0 && table(causeTable(model)),
     result !== null && "## Method",
@@ -56,6 +60,10 @@ export function toMarkdown(model: ReportModel): string {
   ];
   return `${parts.filter((part) => part !== false && part !== "").join("\n\n")}\n`;
 }
+
+/** What is said above the table of attempts. */
+export const ATTEMPTS =
+  "Trials that were attempted more than once. The last attempt counts, whatever it came to; a trial with a valid outcome is never attempted again.";
 
 /** The report's title. */
 export function titleOf({ subject, study, sides }: ReportModel): string {

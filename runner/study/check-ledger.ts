@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { digestFile, digestJson } from "../base/digest.ts";
 import { BUNDLE } from "../evidence/bundle.ts";
 import type { LedgerEvent } from "../evidence/ledger.ts";
+import type { Outcome } from "../trial/record.ts";
 import { REPEATED } from "./attempts.ts";
 import type { RunReport } from "./run-report.ts";
 import type { BundleReader } from "./verify-bundle.ts";
@@ -11,11 +12,14 @@ import type { BundleReader } from "./verify-bundle.ts";
  * Holds the ledger against the report: the same bytes, sessions of this run that open and close it, each attempt begun once, in its turn,
  * and sealed at most once, and exactly the listed attempts: those that stand, those that were superseded and those that were cut off.
  */
-export async function checkLedger(reader: BundleReader, report: RunReport): Promise<void> {
+export async function checkLedger(reader: BundleReader, report: RunReport): Promise<SupersededAttempt[]> {
   const { dir, ledger, refuse } = reader;
   const path = join(dir, BUNDLE.ledger);
   const info = await lstat(path).catch(() => undefined);
-  if (info?.isFile() !== true) return refuse(`${BUNDLE.ledger} is missing, or no regular file`);
+  if (info?.isFile() !== true) {
+    refuse(`${BUNDLE.ledger} is missing, or no regular file`);
+    return [];
+  }
   const digest = await digestFile(path);
   if (digest !== report.ledger.digest)
     refuse(`${BUNDLE.ledger} has digest ${digest}, the report says ${report.ledger.digest}`);
@@ -25,7 +29,15 @@ export async function checkLedger(reader: BundleReader, report: RunReport): Prom
   const events = ledger.lines.map(({ event }) => event);
   checkSessions(events, report, refuse);
   const sealed = checkAttempts(events, refuse);
-  await checkListed(reader, report, sealed);
+  return checkListed(reader, report, sealed);
+}
+
+/** A sealed attempt that is in no figure, and why it was made again. */
+export interface SupersededAttempt {
+  readonly number: number;
+  readonly attempt: number;
+  readonly outcome: Outcome;
+  readonly causeDetail: string | null;
 }
 
 type Refuse = BundleReader["refuse"];
@@ -108,8 +120,9 @@ async function checkListed(
   reader: BundleReader,
   report: RunReport,
   attempts: ReadonlyMap<string, LedgerAttempt>,
-): Promise<void> {
+): Promise<SupersededAttempt[]> {
   const { refuse } = reader;
+  const found: SupersededAttempt[] = [];
   const listed = [...report.superseded, ...report.trials];
   const sealed = [...attempts.values()].filter((attempt) => attempt.sealed !== null);
   if (sealed.length !== listed.length)
@@ -151,7 +164,9 @@ async function checkListed(
     if (record.number !== number || record.attempt !== attempt) refuse(`${place}: its record is of another attempt`);
     if (!isRepeated(record.outcome)) refuse(`${place}: it is superseded although its outcome is ${record.outcome}`);
     if (attempt >= (latest.get(number) ?? 0)) refuse(`${place}: it is superseded by no later attempt`);
+    found.push({ number, attempt, outcome: record.outcome, causeDetail: record.causeDetail });
   }
+  return found;
 }
 
 function isRepeated(outcome: unknown): boolean {

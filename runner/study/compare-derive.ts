@@ -160,7 +160,7 @@ function trialOf(row: TrialRow, metrics: readonly TrialMetric[]): ComparedTrial 
 }
 
 function runOf({ run, verification }: Side, anchor: string | undefined): ComparedRun {
-  const { runId, order, startedAt, finishedAt, superseded, host } = run.report;
+  const { runId, order, startedAt, finishedAt, superseded, cutOff, host } = run.report;
   if (!isDigest(anchor)) throw new Error("a run was verified without its anchor");
   const { trials, objects, bytes } = verification;
   return {
@@ -170,6 +170,7 @@ function runOf({ run, verification }: Side, anchor: string | undefined): Compare
     startedAt,
     finishedAt,
     superseded: superseded.length,
+    cutOff: cutOff?.length ?? 0,
     tally: tallyOf(run.rows),
     evidence: { trials, objects, bytes },
     host,

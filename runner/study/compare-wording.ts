@@ -105,10 +105,9 @@ function lossSentence(side: string, { tally }: ComparedRun): string | null {
 }
 
 function supersededSentence(control: ComparedRun, treatment: ComparedRun): string | null {
-  const { superseded: here } = control;
-  const { superseded: there } = treatment;
-  if (here + there === 0) return null;
-  return `Earlier attempts that a later one superseded: control ${here}, treatment ${there}. They are in no figure.`;
+  const said = ({ superseded, cutOff }: ComparedRun): string => `${superseded} sealed and ${cutOff} cut off`;
+  if (control.superseded + control.cutOff + treatment.superseded + treatment.cutOff === 0) return null;
+  return `Earlier attempts that a later one superseded: control ${said(control)}, treatment ${said(treatment)}. They are in no figure.`;
 }
 
 /** How the figures were made, for readers who would check them. */

@@ -5,7 +5,7 @@ import type { ReportedBundle } from "./report-bundle.ts";
 import { cautionsOf, countingRules, studyFacts } from "./report-facts.ts";
 import { pairedPart, pairedTask } from "./report-paired.ts";
 import { bundleTimelines } from "./report-timeline.ts";
-import { compareLines, sideFacts, taskLines, trialLines } from "./report-trials.ts";
+import { attemptLines, compareLines, sideFacts, taskLines, trialLines } from "./report-trials.ts";
 
 /** Trials whose timelines a report draws when none are asked for. */
 const TIMELINES = 12;
@@ -58,6 +58,7 @@ export async function buildReport({ bundles, comparison, timelineTrials }: Build
       bundles.map(({ report }) => report.condition),
     ).map((line) => ({ ...line, paired: comparison === null ? null : pairedTask(comparison, line.task) })),
     trials,
+    attempts: bundles.flatMap(attemptLines).sort((a, b) => compareLines(a, b) || a.attempt - b.attempt),
     paired: comparison === null ? null : pairedPart(comparison),
     timelines,
     timelinesLeftOut:

@@ -4,6 +4,7 @@ import { type Digest, digestBytes, isDigest } from "../base/digest.ts";
 import { hasCode, RunnerError } from "../base/errors.ts";
 import { BUNDLE } from "../evidence/bundle.ts";
 import { readableStore } from "../evidence/store.ts";
+import type { SupersededAttempt } from "./check-ledger.ts";
 import type { Plan } from "./plan.ts";
 import type { RunReport } from "./run-report.ts";
 import { inspectBundle } from "./verify-bundle.ts";
@@ -24,6 +25,8 @@ export interface ReportedBundle extends BundleClaim {
   readonly plan: Plan;
   /** In the order of the trials. */
   readonly trials: readonly VerifiedTrial[];
+  /** Sealed attempts that a later one superseded. */
+  readonly superseded: readonly SupersededAttempt[];
   readonly store: ReturnType<typeof readableStore>;
   /** Names of the tools of the study's server, as locked. */
   readonly serverTools: readonly string[];
@@ -75,10 +78,13 @@ export async function requireHolding(
 }
 
 /** What a report tells of a run that was recomputed a moment ago. */
-export function reportedBundle(claim: BundleClaim, { report, plan, locked, trials }: VerifiedRun): ReportedBundle {
+export function reportedBundle(
+  claim: BundleClaim,
+  { report, plan, locked, trials, superseded }: VerifiedRun,
+): ReportedBundle {
   const store = readableStore(claim.dir);
   const serverTools = locked.tools.map(({ name }) => name);
-  return { ...claim, report, plan, trials, store, serverTools };
+  return { ...claim, report, plan, trials, superseded, store, serverTools };
 }
 
 async function readRegular(path: string): Promise<Buffer> {

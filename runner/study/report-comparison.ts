@@ -139,6 +139,7 @@ function modelOf({ comparison, sha256, heldAgainstAnchor }: ComparisonFile): Rep
       paired: pairedTask(comparison, line.task),
     })),
     trials: [],
+    attempts: [],
     paired: pairedPart(comparison),
     timelines: [],
     timelinesLeftOut: null,
@@ -147,7 +148,7 @@ function modelOf({ comparison, sha256, heldAgainstAnchor }: ComparisonFile): Rep
 }
 
 function sideOf(side: Side, run: ComparedRun): SideFacts {
-  const { runId, order, startedAt, finishedAt, superseded, tally } = run;
+  const { runId, order, startedAt, finishedAt, superseded, cutOff, tally } = run;
   const { planned, scored, outcomes } = tally;
-  return { side, runId, order, startedAt, finishedAt, planned, scored, superseded, outcomes };
+  return { side, runId, order, startedAt, finishedAt, planned, scored, superseded, cutOff, outcomes };
 }

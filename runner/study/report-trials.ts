@@ -1,6 +1,6 @@
 import { isUnknown, type Known, unknown } from "../base/unknown.ts";
 import type { FigureName } from "../report/figures.ts";
-import type { Side, SideFacts, TaskLine, TaskSide, TrialLine } from "../report/model.ts";
+import type { AttemptLine, Side, SideFacts, TaskLine, TaskSide, TrialLine } from "../report/model.ts";
 import type { TraceMetrics } from "../trace/summarise.ts";
 import type { TrialFacts } from "./examine-trial.ts";
 import type { ReportedBundle } from "./report-bundle.ts";
@@ -68,6 +68,30 @@ function figuresOf({ metrics, totalMicros, agentMicros }: TrialRow): Record<Figu
   };
 }
 
+/** Every attempt of the trials of a bundle that had more than one. */
+export function attemptLines({ report, plan, trials, superseded }: ReportedBundle): AttemptLine[] {
+  const planned = new Map(plan.trials.map((trial) => [trial.number, trial]));
+  const several = new Set([...report.superseded, ...(report.cutOff ?? [])].map(({ number }) => number));
+  const line = (
+    number: number,
+    rest: Pick<AttemptLine, "attempt" | "state" | "outcome" | "causeDetail">,
+  ): AttemptLine => {
+    const { task = "", repetition = 0 } = planned.get(number) ?? {};
+    return { number, task, repetition, side: report.condition, ...rest };
+  };
+  const cutOff = { state: "cut off", outcome: null, causeDetail: "the runner's process ended" } as const;
+  const lines: AttemptLine[] = [
+    ...superseded.map(({ number, ...said }) => line(number, { ...said, state: "superseded" })),
+    ...(report.cutOff ?? []).map(({ number, attempt }) => line(number, { attempt, ...cutOff })),
+    ...trials
+      .filter(({ row }) => several.has(row.number))
+      .map(({ row: { number, attempt, outcome }, facts: { causeDetail } }) =>
+        line(number, { attempt, state: "counts", outcome, causeDetail }),
+      ),
+  ];
+  return lines.sort((a, b) => compareLines(a, b) || a.attempt - b.attempt);
+}
+
 /** A condition's run in one line. */
 export function sideFacts({ report, trials }: ReportedBundle): SideFacts {
   return {
@@ -79,6 +103,7 @@ export function sideFacts({ report, trials }: ReportedBundle): SideFacts {
     planned: trials.length,
     scored: trials.filter(({ row }) => row.reward !== null).length,
     superseded: report.superseded.length,
+    cutOff: report.cutOff?.length ?? 0,
     outcomes: report.outcomes,
   };
 }

@@ -10,7 +10,7 @@ import { parseStrictJson } from "../base/strict-json.ts";
 import { parseInput } from "../base/zod-input.ts";
 import { BUNDLE } from "../evidence/bundle.ts";
 import { digestSchema } from "../evidence/object-ref.ts";
-import { checkLedger } from "./check-ledger.ts";
+import { checkLedger, type SupersededAttempt } from "./check-ledger.ts";
 import { limitsOf } from "./check-trial.ts";
 import type { TrialFacts } from "./examine-trial.ts";
 import { oracleKey, parseOracleEvidence } from "./oracle-evidence.ts";
@@ -28,6 +28,8 @@ export interface VerifiedRun {
   readonly locked: Surface;
   /** In the order of the report's trials. */
   readonly trials: readonly VerifiedTrial[];
+  /** Sealed attempts that a later one superseded, by their records. */
+  readonly superseded: readonly SupersededAttempt[];
   /** The rows of the trials. */
   readonly rows: readonly TrialRow[];
   /** Image ids by task and role, the same in all of a task's trials. */
@@ -49,7 +51,7 @@ export async function verifyRun(reader: BundleReader, report: RunReport): Promis
   // A plan whose limits are none holds no trial to anything.
   limitsOf(plan);
   await checkPlan(reader, report, plan);
-  await checkLedger(reader, report);
+  const superseded = await checkLedger(reader, report);
   checkCoverage(reader, report, plan);
   checkImages(reader, report, plan);
   await checkOracle(reader, report, plan);
@@ -62,7 +64,7 @@ export async function verifyRun(reader: BundleReader, report: RunReport): Promis
       refuse("the surface that the preflight saw is not the locked one");
     }
   } else if (report.observedSurface !== null) refuse("control saw an MCP server");
-  return { report, plan, locked, ...checkDerived(reader, report, plan) };
+  return { report, plan, locked, superseded, ...checkDerived(reader, report, plan) };
 }
 
 async function checkPlan({ dir, refuse }: BundleReader, report: RunReport, plan: Plan): Promise<void> {

@@ -15,6 +15,13 @@ import { type OwnEngine, startOwnEngine } from "../support/own-engine.ts";
 /** `CRASH_INSTANTS=8,2` takes fewer, for a look at one change. */
 const [RUNNER_KILLS = 40, ENGINE_KILLS = 5] = process.env.CRASH_INSTANTS?.split(",").map(Number) ?? [];
 
+/** Says what each instant came to when it came to it: the whole takes long. */
+function report(what: string, problems: readonly string[]): void {
+  process.stderr.write(
+    `${[`${what}: ${problems.length === 0 ? "ok" : "NOT as unharmed"}`, ...problems].join("\n  ")}\n`,
+  );
+}
+
 let dir: string;
 let remove: () => Promise<void>;
 beforeAll(async () => {
@@ -34,7 +41,7 @@ test(`after kill -9 of the runner at ${RUNNER_KILLS} instants spread over a run,
     const again = index % 8 === 5 ? duration / 2 : null;
     const found = await finishAndCheck(world, out, whole, again);
     problems.push(...found.map((problem) => `killed after ${instant} of ${Math.round(duration)} ms: ${problem}`));
-    process.stderr.write(`killed after ${instant} of ${Math.round(duration)} ms: ${found.length} problems\n`);
+    report(`killed after ${instant} of ${Math.round(duration)} ms`, found);
   }
   expect(problems).toEqual([]);
 }, 3_600_000);
@@ -50,7 +57,7 @@ test(`after kill -9 of the engine at ${ENGINE_KILLS} instants spread over a run,
     await harmAfter(world, out, instant, () => engine.killAndRestart());
     const found = await finishAndCheck(world, out, whole);
     problems.push(...found.map((problem) => `killed after ${instant} of ${Math.round(duration)} ms: ${problem}`));
-    process.stderr.write(`engine killed after ${instant} of ${Math.round(duration)} ms: ${found.length} problems\n`);
+    report(`engine killed after ${instant} of ${Math.round(duration)} ms`, found);
   }
   expect(problems).toEqual([]);
 }, 3_600_000);

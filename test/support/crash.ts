@@ -2,6 +2,7 @@ import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { digestBytes } from "../../runner/base/digest.ts";
+import { differencesOf } from "../../runner/study/differences.ts";
 import type { PairFile } from "../../runner/study/pair-file.ts";
 import type { RunReport } from "../../runner/study/run-report.ts";
 import { ledgerOf, leftOf, oracle, type Ran, type RunOptions, readObject, runner, start, writeBundle } from "./e2e.ts";
@@ -113,8 +114,8 @@ export async function finishAndCheck(
   for (const side of SIDES) {
     const bundle = join(out, side);
     const [found, expected] = await Promise.all([derivedOf(bundle), derivedOf(join(whole, side))]);
-    if (JSON.stringify(found) !== JSON.stringify(expected))
-      problems.push(`${side}: ${JSON.stringify(found)} is not ${JSON.stringify(expected)}`);
+    for (const { pointer, first, second } of differencesOf(expected, found))
+      problems.push(`${side}${pointer}: unharmed ${JSON.stringify(first)}, resumed ${JSON.stringify(second)}`);
     problems.push(...(await countProblems(bundle, trials)).map((problem) => `${side}: ${problem}`));
   }
   const runId = (JSON.parse(await readFile(join(out, "control", "report.json"), "utf8")) as RunReport).runId;
@@ -174,6 +175,7 @@ export async function derivedOf(bundle: string): Promise<unknown> {
   return steady({ ...fixed, rows: lines.map((line) => JSON.parse(line) as unknown), records });
 }
 
+const SHARED = "shared-filesystem";
 const UNSTEADY = /[Mm]icros$|^(attempt|elapsed|startedAt|finishedAt|trace|agentOutput)$/;
 
 function steady(value: unknown): unknown {
@@ -181,7 +183,8 @@ function steady(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([key]) => !UNSTEADY.test(key))
+      // A shared verifier runs in a snapshot of its own agent's filesystem.
+      .filter(([key]) => !UNSTEADY.test(key) && !(key === "image" && "mode" in value && value.mode === SHARED))
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, member]) => [key, steady(member)]),
   );

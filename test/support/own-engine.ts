@@ -73,6 +73,7 @@ export async function startOwnEngine(dir: string): Promise<OwnEngine> {
       // nsenter has become dockerd, so this is the engine itself.
       child?.kill("SIGKILL");
       if (child !== null && child.exitCode === null && child.signalCode === null) await once(child, "exit");
+      await killContainerd(dir);
       await sleep(500);
       await boot();
     },
@@ -88,6 +89,18 @@ export async function startOwnEngine(dir: string): Promise<OwnEngine> {
   };
 }
 
+/** The engine's containerd dies with it; where nobody collects its remains, its number still looks alive to the next engine. */
+async function killContainerd(dir: string): Promise<void> {
+  const file = join(dir, "exec", "containerd", "containerd.pid");
+  const pid = Number(await readFile(file, "utf8").catch(() => "0"));
+  try {
+    if (pid > 1) process.kill(pid, "SIGKILL");
+  } catch {
+    // It was gone already.
+  }
+  await rm(file, { force: true });
+}
+
 /** The built runner in a folder of its own, with a lock of the images that the engine is given. */
 async function makeProgram(root: string, env: NodeJS.ProcessEnv): Promise<string> {
   await mkdir(join(root, ".runner"), { recursive: true });
@@ -101,9 +114,8 @@ async function makeProgram(root: string, env: NodeJS.ProcessEnv): Promise<string
   await writeFile(join(root, ".runner", "images.lock.json"), JSON.stringify({ ...lock, images }));
   const ids = Object.values(images).map(({ imageId }) => imageId);
   const { DOCKER_HOST: _, ...shared } = process.env;
-  const saved = execa("docker", ["save", ...ids], { env: shared, extendEnv: false, encoding: "buffer", buffer: false });
-  await execa("docker", ["load"], { env, extendEnv: false, stdin: saved.stdout });
-  await saved;
+  const pipe = `docker save ${ids.join(" ")} | DOCKER_HOST=${env.DOCKER_HOST} docker load`;
+  await execa("bash", ["-o", "pipefail", "-c", pipe], { env: shared, extendEnv: false });
   // What a name leads to is looked up by the tags that building an image leaves.
   for (const [name, { imageId, inputDigest }] of Object.entries(images)) {
     for (const tag of [inputDigest.slice("sha256:".length, "sha256:".length + 16), "latest"])

@@ -9,6 +9,7 @@ import { mosaic } from "../plots/mosaic.ts";
 import { outcomes } from "../plots/outcomes.ts";
 import { TIMELINE_KEY, timelines } from "../plots/timeline.ts";
 import {
+  attemptTable,
   causeTable,
   pairedTaskTable,
   resultTable,
@@ -18,7 +19,7 @@ import {
   taskTable,
   trialTable,
 } from "../tables.ts";
-import { titleOf } from "../to-markdown.ts";
+import { ATTEMPTS, titleOf } from "../to-markdown.ts";
 import { percent, points, score, shortKnown, sourceBanner } from "../words.ts";
 import { keyMarkup, listMarkup, pictureMarkup, tableMarkup } from "./parts.ts";
 import { STYLE } from "./style.ts";
@@ -71,6 +72,13 @@ export function toHtml(model: ReportModel): string {
           `<div class="pictures">${drawn.map(pictureMarkup).join("\n")}</div>`,
         ]),
     ...(model.trials.length === 0 ? [] : [heading("Trials"), tableMarkup(trialTable(model), "Trials")]),
+    ...(model.attempts.length === 0
+      ? []
+      : [
+          heading("Attempts"),
+          `<p class="soft">${escapeHtml(ATTEMPTS)}</p>`,
+          tableMarkup(attemptTable(model), "Attempts"),
+        ]),
     ...(causes.rows.length === 0
       ? []
       : [heading("Why trials have no score"), tableMarkup(causes, "Why trials have no score")]),

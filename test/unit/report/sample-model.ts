@@ -1,6 +1,6 @@
 import { type Known, unknown } from "../../../runner/base/unknown.ts";
 import type { FigureName } from "../../../runner/report/figures.ts";
-import type { PairEnd, ReportModel, Side, TaskLine, TrialLine } from "../../../runner/report/model.ts";
+import type { AttemptLine, PairEnd, ReportModel, Side, TaskLine, TrialLine } from "../../../runner/report/model.ts";
 import { endOf } from "../../../runner/report/words.ts";
 
 /** A task id as a stranger's bundle could carry it. */
@@ -8,6 +8,16 @@ export const HOSTILE = `=<script>alert("x")</script>|[a](http://example.org)`;
 
 const SHA = `sha256:${"ab".repeat(32)}`;
 const SIDES = ["control", "treatment"] as const;
+
+function attempt(
+  number: number,
+  state: AttemptLine["state"],
+  outcome: string | null,
+  causeDetail: string | null,
+): AttemptLine {
+  const of = { number: 2, task: "family-000", side: "treatment", repetition: 1 } as const;
+  return { ...of, attempt: number, state, outcome, causeDetail };
+}
 
 /** A whole pair report over `count` tasks with three repetitions each: wins, losses, ties, lost trials and unknown figures, all fixed. */
 export function sampleModel(count: number, overrides: Partial<ReportModel> = {}): ReportModel {
@@ -47,11 +57,17 @@ export function sampleModel(count: number, overrides: Partial<ReportModel> = {})
       finishedAt: "2026-11-30T13:00:00.000Z",
       planned: count * 3,
       scored: trials.filter((line) => line.side === side && line.reward !== null).length,
-      superseded: 0,
+      superseded: side === "treatment" ? 1 : 0,
+      cutOff: side === "treatment" ? 1 : 0,
       outcomes: { scored: trials.filter((line) => line.side === side && line.reward !== null).length, interrupted: 0 },
     })),
     tasks: lines,
     trials,
+    attempts: [
+      attempt(1, "cut off", null, "the runner's process ended"),
+      attempt(2, "superseded", "provider_error", "the provider failed (status 429)"),
+      attempt(3, "counts", "scored", null),
+    ],
     paired: {
       verdict: "better",
       reasons: ["the 95 % interval excludes 0"],
