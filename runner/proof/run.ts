@@ -12,6 +12,7 @@ import { flushFolder } from "./flush.ts";
 import { graceAfterAbort, interrupted } from "./interruption.ts";
 import { type Judged, judgedOf } from "./judged.ts";
 import { refuseKeysInInputs } from "./key-check.ts";
+import { outputFault } from "./output-fault.ts";
 import { takeOutputFolder } from "./output-folder.ts";
 import { type Progress, startProgress } from "./progress.ts";
 import type { EvaluatorSource } from "./project.ts";
@@ -131,6 +132,8 @@ export async function executeRun(run: PreparedRun, world: RunWorld): Promise<Run
     if (pending.length > 0) await makeRecords(open, pending);
     open.count.inferenceSeconds = (performance.now() - started) / 1000;
     return await complete(open, stack, ahead);
+  } catch (thrown) {
+    throw outputFault(thrown, output);
   } finally {
     await stack.disposeAsync();
   }
@@ -172,11 +175,17 @@ async function makeRecords(open: OpenRun, pending: readonly Unit[]): Promise<voi
     });
     if (judged.size < run.units.length) throw interrupted(judged.size, run.units.length);
   } catch (thrown) {
-    keeper.finish();
-    await writeSummary(run, judged);
+    // What stopped the run is what it says, also when the same fault stops these two.
+    await writePartial(open).catch(() => undefined);
     // A call that the interruption cut off fails in its own words; the run says what happened to the run.
     throw world.signal.aborted ? interrupted(judged.size, run.units.length) : thrown;
   }
+}
+
+/** What there is of results and summary, for a look at an unfinished run. */
+async function writePartial({ run, keeper, judged }: OpenRun): Promise<void> {
+  keeper.finish();
+  await writeSummary(run, judged);
 }
 
 function* works(pending: readonly Unit[], context: Parameters<typeof unitWork>[0]) {

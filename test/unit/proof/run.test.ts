@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { digestBytes } from "../../../runner/base/digest.ts";
+import { outputFault } from "../../../runner/proof/output-fault.ts";
 import { verifyProofBundle } from "../../../runner/proof/verify-bundle.ts";
 import { problems, proofCase, proofs, SOURCE, verdict } from "./support/proof-case.ts";
 import { type Asked, type Behaviour, scriptedEndpoint } from "./support/scripted-endpoint.ts";
@@ -240,6 +241,23 @@ describe("a dry run and bad inputs", () => {
       `${one.path("data.jsonl")}, line 1: domain: expected "ugd" or "qe", got "zz"`,
     );
     expect(await one.files()).toEqual(new Map());
+  });
+});
+
+describe("an output folder that cannot be written", () => {
+  it("is the user's to mend, and no fault of the runner", async () => {
+    await using one = await proofCase("verifier", proofs(1), configOf("http://127.0.0.1:9/v1"));
+    const output = "x".repeat(300);
+    const { error } = await one.run({ output });
+    expect(error?.code).toBe("OUTPUT_UNWRITABLE");
+    expect(error?.message).toMatch(new RegExp(`^${one.path(output)} cannot be written: ENAMETOOLONG: `));
+    const full = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+    expect(outputFault(full, "out")).toMatchObject({
+      kind: "environment",
+      message: "out cannot be written: ENOSPC: no space left on device, write",
+    });
+    const other = new TypeError("x is not a function");
+    expect(outputFault(other, "out")).toBe(other);
   });
 });
 
