@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ExitMeaning } from "../agent/model-agent.ts";
-import type { Digest } from "../base/digest.ts";
+import { canonicalBytes } from "../base/canonical-json.ts";
+import { type Digest, digestBytes } from "../base/digest.ts";
 import { type Budgets, budgetsSchema, type Prices, pricesSchema } from "../base/formats/budgets.ts";
 import { surfaceDigest, surfaceSchema } from "../base/formats/surface.ts";
 import type { TraceBody } from "../base/formats/trace-body.ts";
 import { parseStrictJson } from "../base/strict-json.ts";
+import { isUnknown } from "../base/unknown.ts";
 import { parseInput } from "../base/zod-input.ts";
 import type { ObjectRef } from "../evidence/object-ref.ts";
 import type { ObjectStore } from "../evidence/store.ts";
@@ -20,6 +22,7 @@ import { endDetail } from "../trial/end-detail.ts";
 import { startupProblems } from "../trial/judge-condition.ts";
 import type { TrialRecord } from "../trial/record.ts";
 import { rederiveRewards } from "../trial/rederive.ts";
+import { trialTrajectory } from "../trial/trajectory.ts";
 import type { PlannedTrial } from "./order.ts";
 import type { Plan, TaskBinding } from "./plan.ts";
 import { deriveRow, objectReader, type RowContext, type TrialRow } from "./trial-row.ts";
@@ -85,6 +88,7 @@ export async function checkTrial(
     ...checkEnd(record, meaning, trace, readObject),
     ...checkOutcome(record, expected, trace, meaning, said),
   );
+  if (trace !== null) reasons.push(...(await checkTrajectory(store, record, expected.context, trace, readObject)));
   const row = await deriveRow(store, record, expected.context, trace === null ? null : { trace, readObject });
   return { reasons, row };
 }
@@ -204,6 +208,24 @@ async function endMeaning(
   const exitCode = last?.agentEnd?.exitCode ?? null;
   if (agent === null || exitCode === null || last?.agentOutput == null) return null;
   return agent.explainEnd(await endEvidence(store, agent, server, exitCode, last.agentOutput));
+}
+
+/** The trajectory that the evidence gives is the one that is kept. */
+async function checkTrajectory(
+  store: Store,
+  record: TrialRecord,
+  { agent, server, serverTools: tools }: RowContext,
+  trace: Trace,
+  readObject: ReadObject,
+): Promise<string[]> {
+  const { trajectory: kept } = record;
+  if (kept === undefined) return [];
+  if (agent === null) return ["it has a trajectory, and no model drives its agent"];
+  const derived = await trialTrajectory(store, agent, { name: server, tools }, record, { trace, readObject });
+  const digest = isUnknown(derived) ? null : digestBytes(canonicalBytes(derived));
+  return digest === (isUnknown(kept) ? null : kept.digest)
+    ? []
+    : ["its trajectory does not come out of its evidence again"];
 }
 
 /** What the agent's start-up event says against the condition. */

@@ -10,6 +10,7 @@ export interface Draft {
   readonly verified: Readonly<Record<string, number>>[];
   readonly observations: string[];
   gateway: TrialRecord["gateway"];
+  trajectory: TrialRecord["trajectory"];
   /** The recorded conversation; null when none was recorded. */
   cassette: Buffer | null;
   failure: { readonly outcome: Exclude<Outcome, "scored">; readonly cause: Cause } | null;

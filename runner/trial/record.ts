@@ -120,6 +120,8 @@ export const trialRecordSchema = z.strictObject({
   gateway: z
     .strictObject({ trace: objectRefSchema, objects: z.array(objectRefSchema), surface: objectRefSchema.nullable() })
     .nullable(),
+  /** The agent's trajectory in Harbor's format, as canonical JSON; left out for an agent that no model drives. */
+  trajectory: known(objectRefSchema).optional(),
   /** Microseconds of each phase. */
   elapsed: z.record(z.string(), micros),
   /** Facts of the host that are no verdict: OOM flags, writable bytes, what was dropped from the environment. */

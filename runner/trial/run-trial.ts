@@ -1,5 +1,8 @@
+import type { ModelAgent } from "../agent/model-agent.ts";
+import { canonicalBytes } from "../base/canonical-json.ts";
 import { writeDurably } from "../base/durable.ts";
 import { AsyncStack } from "../base/stack.ts";
+import { isUnknown } from "../base/unknown.ts";
 import { packArchive } from "../docker/archive/pack.ts";
 import { resolveEnv } from "../task/env.ts";
 import { fileSets } from "../task/file-sets.ts";
@@ -10,9 +13,9 @@ import type { Draft, TrialContext } from "./context.ts";
 import { classifyFailure, stopsRun, TrialFailure } from "./failure.ts";
 import { fileEntries } from "./files.ts";
 import { finishGateway, takeGatewayEvidence } from "./gateway-evidence.ts";
-import { trialIdOf } from "./gateway-plan.ts";
+import { serverTools, trialIdOf } from "./gateway-plan.ts";
 import type { GatewaySet } from "./gateway-set.ts";
-import { describeLastEnd, judgeCondition, readTrialTrace } from "./judge-condition.ts";
+import { describeLastEnd, judgeCondition, type ReadTrace, readTrialTrace } from "./judge-condition.ts";
 import { modelPhaseNetwork, plainPhaseNetwork } from "./phase-network.ts";
 import { findPlants } from "./plants.ts";
 import type { TrialRecord } from "./record.ts";
@@ -20,6 +23,7 @@ import { runStep } from "./run-step.ts";
 import { seal } from "./seal.ts";
 import type { TrialSpec } from "./spec.ts";
 import { startStopwatch } from "./stopwatch.ts";
+import { trialTrajectory } from "./trajectory.ts";
 import type { TrialWorld } from "./world.ts";
 
 /** How long a gateway may take to write the end of its evidence. */
@@ -37,7 +41,15 @@ export async function runTrial(
 ): Promise<TrialRecord> {
   const startedAt = world.clock.wall();
   const watch = startStopwatch(world.clock);
-  const draft: Draft = { steps: [], verified: [], observations: [], gateway: null, cassette: null, failure: null };
+  const draft: Draft = {
+    steps: [],
+    verified: [],
+    observations: [],
+    gateway: null,
+    trajectory: undefined,
+    cassette: null,
+    failure: null,
+  };
   try {
     const sets = await fileSets(spec.task);
     await phases({ world, spec, trialId: trialIdOf(world.runId, spec), sets, watch, draft, signal }, gateway);
@@ -158,6 +170,7 @@ async function sealGateway(context: TrialContext, set: GatewaySet, ending: Promi
     if (spec.agent.kind !== "model") return;
     const read = await readTrialTrace(world.store, evidence);
     describeLastEnd(read, draft.steps);
+    draft.trajectory = await storeTrajectory(context, spec.agent.agent, read);
     if (context.signal.aborted) return;
     // That the condition was not given says more than what the agent made of it.
     if (draft.failure === null || draft.failure.outcome === "invalid_condition") {
@@ -169,6 +182,18 @@ async function sealGateway(context: TrialContext, set: GatewaySet, ending: Promi
     if (stopsRun(thrown)) throw thrown;
     draft.failure ??= classifyFailure(thrown, context.signal);
   }
+}
+
+async function storeTrajectory(
+  { world, spec, draft }: TrialContext,
+  agent: ModelAgent,
+  read: ReadTrace,
+): Promise<TrialRecord["trajectory"]> {
+  const server = { name: spec.mcp?.name ?? "", tools: serverTools(spec) };
+  const { condition, repetition, attempt } = spec;
+  const trial = { task: spec.task.id, condition, repetition, attempt, steps: draft.steps };
+  const trajectory = await trialTrajectory(world.store, agent, server, trial, read);
+  return isUnknown(trajectory) ? trajectory : await world.store.put(canonicalBytes(trajectory));
 }
 
 function resolve({ spec }: TrialContext, templates: EnvTemplates): Readonly<Record<string, string>> {

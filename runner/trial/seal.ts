@@ -40,6 +40,7 @@ export function seal(
       ...(spec.condition === "treatment" && spec.mcp !== null ? { mcp: spec.mcp.image } : {}),
     },
     gateway: draft.gateway,
+    ...(draft.trajectory === undefined ? {} : { trajectory: draft.trajectory }),
     elapsed: watch.elapsed(),
     observations: draft.observations,
     startedAt,
