@@ -135,6 +135,19 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import("./compare.ts"),
   }),
   command({
+    path: ["freeze"],
+    summary: "lock a dataset, its images and the outcomes of oracle, nop, traps and replayed agents",
+    options: OPTIONS.freeze,
+    load: () => import("./freeze.ts"),
+  }),
+  command({
+    path: ["regress"],
+    summary: "run again what a lock expects, and tell drift of inputs from drift of outcomes",
+    positionals: ["lock"],
+    options: OPTIONS.regress,
+    load: () => import("./regress.ts"),
+  }),
+  command({
     path: ["prover"],
     summary: "ProverBench: have proofs written and judged, and score the policy",
     options: PROVER_OPTIONS,

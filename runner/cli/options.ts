@@ -100,6 +100,28 @@ export const OPTIONS = {
     out: { kind: "string", value: "DIR", summary: "where the evidence goes (default runs/oracle-<UTC time>)" },
     json,
   },
+  freeze: {
+    dataset,
+    tasks,
+    study: {
+      kind: "string",
+      value: "FILE",
+      summary: "also lock the outcomes of this study's replayed agents; its dataset and tasks are taken",
+    },
+    imageMap,
+    buildNetwork,
+    concurrency,
+    out: { kind: "string", value: "FILE", required: true, summary: "the lock to write; review it like code" },
+    evidence: { kind: "string", value: "DIR", summary: "where the evidence goes (default runs/freeze-<UTC time>)" },
+    json,
+  },
+  regress: {
+    imageMap,
+    buildNetwork,
+    concurrency,
+    evidence: { kind: "string", value: "DIR", summary: "where the evidence goes (default runs/regress-<UTC time>)" },
+    json,
+  },
   plan: {
     ...planned,
     out: { kind: "string", value: "DIR", required: true, summary: "a new folder for the plan" },

@@ -28,31 +28,39 @@ export async function lockSurface(
   report: (line: string) => void,
   signal: AbortSignal,
 ): Promise<LockedSurface> {
+  const surface = await readLiveSurface(engine, images, study, report, signal);
+  const path = study.resolve(study.study.conditions.treatment.mcp.surface);
+  const before = await readSurface(path);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, `${JSON.stringify(surface, null, 2)}\n`);
+  return { path, digest: surfaceDigest(surface), before: before === null ? null : surfaceDigest(before), surface };
+}
+
+/** Starts the study's MCP server and asks it what it advertises. @throws RunnerError `MCP_PREFLIGHT`. */
+export async function readLiveSurface(
+  engine: Engine,
+  images: ImageSettings,
+  study: LoadedStudy,
+  report: (line: string) => void,
+  signal: AbortSignal,
+): Promise<Surface> {
   const { mcp } = study.study.conditions.treatment;
   const own = await readOwnImages(images, engine);
   const image =
     own.ids.get(mcp.image) ??
     (await resolveImage(engine.docker, mcp.image, { maps: [], lock: own.lock, report, signal })).imageId;
   await using world = await openWorld({ engine, runId: newRunId(systemClock), images: own.ids, signal });
-  const surface = await probeSurface(
-    world,
-    {
-      name: mcp.name,
-      image,
-      command: mcp.command,
-      url: mcp.url,
-      startMicros: mcp.startSeconds * 1_000_000,
-      memoryBytes: mcp.memoryMb * 1024 * 1024,
-      surface: NO_SURFACE,
-      catalogUri: mcp.catalog ?? null,
-    },
-    signal,
-  );
-  const path = study.resolve(mcp.surface);
-  const before = await readSurface(path);
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, `${JSON.stringify(surface, null, 2)}\n`);
-  return { path, digest: surfaceDigest(surface), before: before === null ? null : surfaceDigest(before), surface };
+  const plan = {
+    name: mcp.name,
+    image,
+    command: mcp.command,
+    url: mcp.url,
+    startMicros: mcp.startSeconds * 1_000_000,
+    memoryBytes: mcp.memoryMb * 1024 * 1024,
+    surface: NO_SURFACE,
+    catalogUri: mcp.catalog ?? null,
+  };
+  return await probeSurface(world, plan, signal);
 }
 
 /** The probe compares with nothing. */
