@@ -128,6 +128,13 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import("./verify.ts"),
   }),
   command({
+    path: ["trajectories"],
+    summary: "write the trajectories of a run's trials in Harbor's format (ATIF)",
+    positionals: ["dir"],
+    options: OPTIONS.trajectories,
+    load: () => import("./trajectories.ts"),
+  }),
+  command({
     path: ["compare"],
     summary: "compare the two conditions' runs, or refuse with every reason",
     positionals: ["control", "treatment?"],

@@ -172,6 +172,11 @@ export const OPTIONS = {
     ledger: { kind: "string", value: "FILE", summary: "operator's ledger to take anchors from that are not given" },
     json,
   },
+  trajectories: {
+    reportSha256: { kind: "string", value: "DIGEST", summary: "the anchor that the run printed" },
+    out: { kind: "string", value: "DIR", required: true, summary: "a new folder for the trajectories" },
+    json,
+  },
   compare: {
     controlReportSha256: { kind: "string", value: "DIGEST", summary: "the anchor that the control's run printed" },
     treatmentReportSha256: { kind: "string", value: "DIGEST", summary: "the anchor that the treatment's run printed" },

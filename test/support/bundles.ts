@@ -10,14 +10,18 @@ import { type Prices, pricesSchema } from "../../runner/base/formats/budgets.ts"
 import type { CassetteInput } from "../../runner/base/formats/cassette.ts";
 import { type Surface, surfaceDigest, surfaceSchema } from "../../runner/base/formats/surface.ts";
 import { isObject, type Json } from "../../runner/base/json.ts";
-import type { Engine } from "../../runner/docker/engine.ts";
 import { BUNDLE, type BundleWriter, createBundle } from "../../runner/evidence/bundle.ts";
+import { readLedger } from "../../runner/evidence/ledger.ts";
+import type { ObjectRef } from "../../runner/evidence/object-ref.ts";
+import { readAttempts, standingAttempts } from "../../runner/study/attempts.ts";
+import { markCutOff } from "../../runner/study/cut-off.ts";
 import type { PreparedPlan } from "../../runner/study/make-plan.ts";
 import { type Condition, orderTrials, type PlannedTrial } from "../../runner/study/order.ts";
 import { writePair } from "../../runner/study/pair-file.ts";
 import { type Plan, planSchema } from "../../runner/study/plan.ts";
-import type { RunReport } from "../../runner/study/run-report.ts";
-import { sealRun } from "../../runner/study/seal-run.ts";
+import { asEvent } from "../../runner/study/run-opening.ts";
+import type { RunRequest } from "../../runner/study/run-request.ts";
+import { sealRun, storeOracle } from "../../runner/study/seal-run.ts";
 import { type TrialRecord, trialRecordSchema } from "../../runner/trial/record.ts";
 import { jacobianFixture, startRecordedJacobian } from "./mcp-servers-jacobian.ts";
 import { startGateway, testConfig } from "./model-provider-gateway.ts";
@@ -40,6 +44,10 @@ export interface PairOptions {
   /** Changes the plan before anything is run under it. */
   readonly plan?: (plan: Plan) => Plan;
   readonly script?: (trial: PlannedTrial) => TrialScript;
+  /** Numbers of trials whose first attempt was cut off, and of those that the provider failed before the run was sealed and resumed. */
+  readonly history?: Partial<
+    Record<Condition, { readonly cutOff?: readonly number[]; readonly failed?: readonly number[] }>
+  >;
 }
 
 /** A pair of sealed bundles and their anchors. */
@@ -52,6 +60,20 @@ export interface BundlePair {
 /** Stands for the cassette of every trial: its digest is the one the test gateway writes. */
 const CASSETTE = canonicalBytes("cassette");
 const MODEL = "model-1";
+/** What a run that was executed would have been asked; nothing here makes its plan again. */
+const REQUEST: RunRequest = {
+  study: "/study.json",
+  tasks: [],
+  repetitions: null,
+  replay: null,
+  agent: null,
+  model: null,
+  reasoningEffort: null,
+  record: null,
+  imageMap: [],
+  buildNetwork: "default",
+  cwd: "/",
+};
 const HOST = {
   version: "20.10.24",
   apiVersion: "1.41",
@@ -102,45 +124,81 @@ async function makeBundle(
   options: PairOptions,
 ): Promise<Digest> {
   const runId = options.runIds?.[condition] ?? "20261130T120000Z-0badcafe";
-  await using bundle = await createBundle(dir);
-  await bundle.writeDocument(BUNDLE.plan, canonicalBytes(plan));
-  await bundle.ledger.append({
-    type: "run-opened",
-    runId,
-    kind: "run",
-    condition,
-    order: options.order ?? "interleaved",
-  });
-  const trials: RunReport["trials"] = [];
-  for (const planned of plan.trials.filter((trial) => trial.condition === condition)) {
-    const { number, task, repetition } = planned;
-    const identity = { number, attempt: 1, task, condition, repetition };
-    await bundle.ledger.append({ type: "trial-started", ...identity, agent: plan.agent.name });
-    const record = await makeRecord(bundle, runId, planned, plan, surface, options.script?.(planned) ?? {});
-    const ref = await bundle.store.put(canonicalBytes(record));
-    const { outcome } = record;
-    await bundle.ledger.append({
-      type: "trial-sealed",
-      ...identity,
-      outcome,
-      record: { digest: ref.digest, size: ref.size },
-    });
-    trials.push({ number, attempt: 1, record: ref });
-  }
-  await bundle.ledger.append({ type: "run-closed", runId });
+  const order = options.order ?? "interleaved";
   const host = { ...HOST, ...options.host?.[condition] };
-  const sealed = await sealRun({
-    bundle,
-    runId,
-    condition,
-    order: options.order ?? "interleaved",
-    prepared: prepared(plan, surface),
-    surface: condition === "treatment" ? canonicalBytes(surface) : null,
-    trials,
-    engine: { facts: host } as unknown as Engine,
-    startedAt: "2026-11-30T12:00:00.000Z",
-    finishedAt: "2026-11-30T12:10:00.000Z",
-  });
+  const trials = plan.trials.filter((trial) => trial.condition === condition);
+  const script = (trial: PlannedTrial): TrialScript => options.script?.(trial) ?? {};
+  const known = prepared(plan, surface);
+  await using bundle = await createBundle(dir);
+  const { store, ledger } = bundle;
+  await bundle.writeDocument(BUNDLE.plan, canonicalBytes(plan));
+  const seen = condition === "treatment" ? canonicalBytes(surface) : null;
+  const observedSurface = seen === null ? null : await store.put(seen);
+  const startedAt = "2026-11-30T12:00:00.000Z";
+  const opening = {
+    ...({ type: "run-opened", kind: "run", runId, condition, order, startedAt, host, observedSurface } as const),
+    plan: digestJson(plan),
+    request: REQUEST,
+    images: {},
+    taskImages: {},
+    oracle: await storeOracle(store, known),
+  };
+  await ledger.append(asEvent(opening));
+  const attempt = async (planned: PlannedTrial, number: number, as: TrialScript | "cut-off"): Promise<void> => {
+    const { task, repetition } = planned;
+    const identity = { number: planned.number, attempt: number, task, condition, repetition };
+    await ledger.append({ type: "trial-started", ...identity, agent: plan.agent.name });
+    if (as === "cut-off") {
+      await store.put(`what trial ${planned.number} had printed when it was cut off`);
+      return;
+    }
+    const record = await makeRecord(bundle, runId, planned, number, plan, surface, as);
+    const { digest, size } = await store.put(canonicalBytes(record));
+    await ledger.append({ type: "trial-sealed", ...identity, outcome: record.outcome, record: { digest, size } });
+  };
+  const seal = async (earlier: readonly ObjectRef[]) => {
+    await ledger.append({ type: "run-closed", runId });
+    const standing = standingAttempts(readAttempts((await readLedger(join(dir, BUNDLE.ledger))).lines));
+    return sealRun({
+      ...{ bundle, runId, condition, order, prepared: known, surface: seen, startedAt, earlier: [...earlier] },
+      trials: [...standing.trials],
+      superseded: [...standing.superseded],
+      cutOff: [...standing.cutOff],
+      engine: { facts: host },
+      finishedAt: "2026-11-30T12:10:00.000Z",
+    });
+  };
+  const resume = async (supersedes: Digest | null) => {
+    await markCutOff(ledger, (await readLedger(join(dir, BUNDLE.ledger))).lines);
+    const event = {
+      type: "run-resumed",
+      runId,
+      condition,
+      startedAt,
+      taskImages: {},
+      observedSurface,
+      supersedes,
+    } as const;
+    await ledger.append(asEvent(event));
+  };
+  // An interrupted session, one that is sealed with a failed provider, and one that makes the rest.
+  const { cutOff = [], failed = [] } = options.history?.[condition] ?? {};
+  for (const planned of trials) if (cutOff.includes(planned.number)) await attempt(planned, 1, "cut-off");
+  if (cutOff.length > 0) await resume(null);
+  for (const planned of trials) {
+    const number = cutOff.includes(planned.number) ? 2 : 1;
+    await attempt(planned, number, failed.includes(planned.number) ? { outcome: "provider_error" } : script(planned));
+  }
+  const first = await seal([]);
+  if (failed.length === 0) return first.anchor;
+  await resume(first.anchor);
+  const bytes = await readFile(join(dir, BUNDLE.report));
+  const earlier = await store.put(bytes);
+  for (const planned of trials) {
+    const number = cutOff.includes(planned.number) ? 3 : 2;
+    if (failed.includes(planned.number)) await attempt(planned, number, script(planned));
+  }
+  const sealed = await seal([earlier]);
   return sealed.anchor;
 }
 
@@ -288,6 +346,7 @@ async function makeRecord(
   bundle: BundleWriter,
   runId: string,
   planned: PlannedTrial,
+  attempt: number,
   plan: Plan,
   surface: Surface,
   script: TrialScript,
@@ -296,7 +355,7 @@ async function makeRecord(
   const { store } = bundle;
   const treated = condition === "treatment";
   const reward = script.reward ?? (treated ? 1 : 0);
-  const gateway = await makeTrace(bundle, `${runId}-${condition}-${number}-1`, planned, plan, surface, script);
+  const gateway = await makeTrace(bundle, `${runId}-${condition}-${number}-${attempt}`, planned, plan, surface, script);
   const empty = { bytes: 0, head: await store.put(""), tail: null, truncated: false };
   const rewards = { reward, correctness: reward, completeness: 1 };
   const verdict = {
@@ -322,7 +381,7 @@ async function makeRecord(
   return trialRecordSchema.parse({
     schemaVersion: "1",
     number,
-    attempt: 1,
+    attempt,
     task,
     taskDigest: plan.tasks.find(({ id }) => id === task)?.digests.task,
     condition,
