@@ -7,6 +7,9 @@ const path = require("node:path");
 const { syncBuiltinESMExports } = require("node:module");
 const { fileURLToPath } = require("node:url");
 
+// The program's Node runs under its own loader, which stands where Node would; what it starts again goes the same way.
+process.execPath = path.join(__dirname, "bin", "node");
+
 const own = path.resolve(process.env.QWEN_HOME);
 const implicit = new Set([path.join(os.homedir(), ".env")]);
 for (let folder = process.cwd(); ; folder = path.dirname(folder)) {
