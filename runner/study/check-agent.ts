@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -61,6 +62,8 @@ export interface CheckAgentOptions {
 /** Leads an agent through scripted conversations in containers, under both conditions, beside a name server that notes what it asks for. */
 export async function checkAgent(options: CheckAgentOptions): Promise<AgentCheck> {
   const { engine, agent, images, signal, report, only } = options;
+  // Everything of a trial listens to it, and nothing of it stays.
+  setMaxListeners(0, signal);
   const folder = await mkdtemp(join(tmpdir(), "runner-agent-check-"));
   try {
     const [task, store] = [await checkTask(folder), await openStore(folder)];
