@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import type { Digest } from "../base/digest.ts";
+import { isObject, type Json } from "../base/json.ts";
 import { parseStrictJson } from "../base/strict-json.ts";
 import { parseInput } from "../base/zod-input.ts";
 import { collectObjectRefs, type ObjectRef } from "../evidence/object-ref.ts";
@@ -18,9 +19,12 @@ export async function readSealedRecord(store: Pick<ObjectStore, "readAll">, ref:
 
 /** Everything that an earlier report of the run names; its records are named by the current report as well. */
 export async function refsOfEarlier(store: Pick<ObjectStore, "readAll">, ref: ObjectRef): Promise<ObjectRef[]> {
-  return collectObjectRefs(
-    parseStrictJson(await store.readAll(ref, MAX_REPORT_BYTES), { source: `the earlier report ${ref.digest}` }),
-  );
+  return collectObjectRefs(await readEarlier(store, ref));
+}
+
+async function readEarlier(store: Pick<ObjectStore, "readAll">, ref: ObjectRef): Promise<Json> {
+  const bytes = await store.readAll(ref, MAX_REPORT_BYTES);
+  return parseStrictJson(bytes, { source: `the earlier report ${ref.digest}` });
 }
 
 /**
@@ -39,7 +43,11 @@ export async function findUnsealed(
   note(collectObjectRefs(report));
   for (const { record } of [...report.trials, ...report.superseded])
     note(collectObjectRefs(await readSealedRecord(store, record)));
-  for (const earlier of report.earlier ?? []) note(await refsOfEarlier(store, earlier));
+  for (const earlier of report.earlier ?? []) {
+    const document = await readEarlier(store, earlier);
+    // What an earlier report lists as unsealed is listed again, so that the latest report has all of it.
+    note(collectObjectRefs(isObject(document) ? { ...document, unsealed: [] } : document));
+  }
   const { digests } = await listObjects(dir);
   const spare = [...digests].filter((digest) => !known.has(digest)).sort();
   return Promise.all(spare.map(async (digest) => ({ digest, size: (await stat(store.path(digest))).size })));

@@ -29,26 +29,33 @@ beforeAll(async () => {
 });
 afterAll(() => remove());
 
-test(`after kill -9 of the runner at ${RUNNER_KILLS} instants spread over a run, the resumed run is the uninterrupted one`, async () => {
-  const world = await makeCrashWorld(join(dir, "runner"));
-  const whole = join(world.dir, "whole");
-  const duration = await runWhole(world, whole);
-  const problems: string[] = [];
-  for (const [index, instant] of instants(RUNNER_KILLS, duration).entries()) {
-    const out = join(world.dir, `killed-${index}`);
-    await harmAfter(world, out, instant, killHard);
-    // Whoever resumes can be killed as well.
-    const again = index % 8 === 5 ? duration / 2 : null;
-    const found = await finishAndCheck(world, out, whole, again);
-    problems.push(...found.map((problem) => `killed after ${instant} of ${Math.round(duration)} ms: ${problem}`));
-    report(`killed after ${instant} of ${Math.round(duration)} ms`, found);
-  }
-  expect(problems).toEqual([]);
-}, 3_600_000);
+test.each([
+  ["command", Math.ceil(RUNNER_KILLS / 2)],
+  ["model", Math.floor(RUNNER_KILLS / 2)],
+] as const)(
+  "after kill -9 of the runner at instants spread over a run (agent: %s, %i instants), the resumed run is the uninterrupted one",
+  async (agent, count) => {
+    const world = await makeCrashWorld(join(dir, agent), agent);
+    const whole = join(world.dir, "whole");
+    const duration = await runWhole(world, whole);
+    const problems: string[] = [];
+    for (const [index, instant] of instants(count, duration).entries()) {
+      const out = join(world.dir, `killed-${index}`);
+      await harmAfter(world, out, instant, killHard);
+      // Whoever resumes can be killed as well.
+      const again = index % 8 === 5 ? duration / 2 : null;
+      const found = await finishAndCheck(world, out, whole, again);
+      problems.push(...found.map((problem) => `killed after ${instant} of ${Math.round(duration)} ms: ${problem}`));
+      report(`${agent}: killed after ${instant} of ${Math.round(duration)} ms`, found);
+    }
+    expect(problems).toEqual([]);
+  },
+  3_600_000,
+);
 
 test(`after kill -9 of the engine at ${ENGINE_KILLS} instants spread over a run, the resumed run is the uninterrupted one`, async () => {
   await using engine: OwnEngine = await startOwnEngine(join(dir, "engine"));
-  const world: CrashWorld = await makeCrashWorld(join(dir, "engine-world"), engine.options);
+  const world: CrashWorld = await makeCrashWorld(join(dir, "engine-world"), "model", engine.options);
   const whole = join(world.dir, "whole");
   const duration = await runWhole(world, whole);
   const problems: string[] = [];

@@ -99,7 +99,9 @@ export async function forge(dir: string, change: (parts: Parts) => Promise<void>
   const bytes = Buffer.from(lines.join(""));
   await replaceFile(join(dir, BUNDLE.ledger), bytes);
   report.ledger = { digest: digestBytes(bytes), size: bytes.length, head: head ?? digestBytes("") };
-  return await reseal(dir, report, parts.records);
+  const more = [...report.superseded.map(({ record }) => record), ...(report.earlier ?? [])];
+  const documents = await Promise.all(more.map(async (ref): Promise<unknown> => JSON.parse(await read(ref))));
+  return await reseal(dir, report, [...parts.records, ...documents]);
 }
 
 const LOST = { outcome: "infra_error" } as TrialRow;

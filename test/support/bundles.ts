@@ -116,6 +116,11 @@ export async function makeBundlePair(dir: string, options: PairOptions = {}): Pr
   return { control: join(dir, "control"), treatment: join(dir, "treatment"), anchors: { control, treatment } };
 }
 
+/** A plan as {@link makeBundlePair} runs it. */
+export async function recordedPlan(tasks: readonly string[], repetitions: number): Promise<Plan> {
+  return planSchema.parse(makePlan(tasks, repetitions, await recordedSurface()));
+}
+
 async function makeBundle(
   dir: string,
   condition: Condition,
