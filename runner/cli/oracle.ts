@@ -4,6 +4,7 @@ import { requireDisk } from "../docker/disk.ts";
 import { ensureEngine } from "../docker/ensure-engine.ts";
 import { anchorLines } from "../evidence/anchor.ts";
 import { parseImageMaps } from "../image/image-map.ts";
+import { counted } from "../stats/wording.ts";
 import { validateTasks } from "../study/oracle.ts";
 import { cleanUpDeadRuns } from "../study/run-registry.ts";
 import { selectTasks } from "../study/select-tasks.ts";
@@ -40,7 +41,7 @@ export const run: Run<typeof OPTIONS.oracle> = async (options, _positionals, io)
   else {
     for (const line of anchorLines(`oracle run in ${result.out}`, result.report)) io.say(line);
     io.out(
-      `${result.tasks.length} tasks: ${count("valid")} valid, ${count("invalid")} invalid, ${count("refused")} refused, ${count("failed")} failed\n`,
+      `${counted(result.tasks.length, "task")}: ${count("valid")} valid, ${count("invalid")} invalid, ${count("refused")} refused, ${count("failed")} failed\n`,
     );
   }
   return count("valid") === result.tasks.length ? 0 : 1;

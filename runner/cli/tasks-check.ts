@@ -1,6 +1,7 @@
 import { relative, resolve } from "node:path";
 import { ensureEngine } from "../docker/ensure-engine.ts";
 import { mapImage, parseImageMaps } from "../image/image-map.ts";
+import { counted } from "../stats/wording.ts";
 import { readImageFiles } from "../study/image-files.ts";
 import { lintDataset } from "../task/lint/lint-dataset.ts";
 import type { LintOptions } from "../task/lint/lint-task.ts";
@@ -29,7 +30,9 @@ export const run: Run<typeof OPTIONS.tasksCheck> = async (options, [task], io) =
           : `${file.startsWith("image:") ? file : relative(io.cwd, file)}${line === null ? "" : `:${line}`}`;
       io.out(`${place}: ${level} ${rule}: ${message}\n  ${hint}\n`);
     }
-    io.out(`${linted.length} tasks: ${errors} errors, ${findings.length - errors} warnings\n`);
+    io.out(
+      `${counted(linted.length, "task")}: ${counted(errors, "error")}, ${counted(findings.length - errors, "warning")}\n`,
+    );
   }
   return errors === 0 ? 0 : 1;
 };

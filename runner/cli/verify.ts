@@ -4,6 +4,7 @@ import { RunnerError } from "../base/errors.ts";
 import { readAnchoredReport } from "../evidence/anchor.ts";
 import { BUNDLE } from "../evidence/bundle.ts";
 import { isProofReport, verifyProofBundle } from "../proof/verify-bundle.ts";
+import { counted } from "../stats/wording.ts";
 import type { ReportAnchors } from "../study/report.ts";
 import { ledgerAnchors } from "../study/report-ledger.ts";
 import { verifyBundle } from "../study/verify-bundle.ts";
@@ -28,11 +29,11 @@ export const run: Run<typeof OPTIONS.verify> = async (options, [folder = ""], io
   else {
     const { valid, kind, reasons, ...counts } = result;
     for (const reason of reasons) io.out(`refused: ${reason}\n`);
-    const counted = Object.entries(counts).map(([name, count]) => `${String(count)} ${name}`);
+    const figures = Object.entries(counts).map(([name, count]) => `${String(count)} ${name}`);
     io.out(
       valid
-        ? `valid: ${[kind, ...counted].join(", ")}; every digest and every derived value came out again\n`
-        : `INVALID: ${reasons.length} reasons\n`,
+        ? `valid: ${[kind, ...figures].join(", ")}; every digest and every derived value came out again\n`
+        : `INVALID: ${counted(reasons.length, "reason")}\n`,
     );
   }
   return result.valid ? 0 : 1;

@@ -85,7 +85,9 @@ export function missedBars(figures: readonly EvidenceFigure[]): string[] {
       ? [`${name}: ${ratio.toFixed(2)} of the throughput of sha256sum, the bar is ${EVIDENCE_BARS.throughput}`]
       : []),
     ...(peakResidentBytes >= EVIDENCE_BARS.residentBytes
-      ? [`${name}: ${megabytes(peakResidentBytes)} MB resident, the bar is ${megabytes(EVIDENCE_BARS.residentBytes)} MB`]
+      ? [
+          `${name}: ${megabytes(peakResidentBytes)} MB resident, the bar is ${megabytes(EVIDENCE_BARS.residentBytes)} MB`,
+        ]
       : []),
   ]);
 }

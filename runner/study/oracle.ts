@@ -219,7 +219,8 @@ async function validateTask(options: OracleOptions, world: TrialWorld, work: Tas
     prepared = await work.prepare(time);
   } catch (thrown) {
     options.signal.throwIfAborted();
-    options.report(`${task.id}: failed: ${messageOf(thrown)}`);
+    // A build says much, and its lines belong to this task.
+    options.report(`${task.id}: failed: ${messageOf(thrown).replaceAll("\n", "\n    ")}`);
     const hint = thrown instanceof RunnerError && thrown.hint !== undefined ? ` ${thrown.hint}` : "";
     const problem = `infra_error: ${messageOf(thrown)}${hint}`;
     return { validation: { ...base, state: "failed", problems: [problem], seconds: time.seconds() }, parts: null };

@@ -1,3 +1,4 @@
+import { counted } from "../stats/wording.ts";
 import type { Drift } from "./regression-drift.ts";
 import type { RegressionLock } from "./regression-lock.ts";
 
@@ -37,8 +38,4 @@ function explained({ name, part }: Drift, inputs: readonly Drift[], lock: Regres
   const near = inputs.filter((input) => (input.of === "task" ? input.name === task : replayed || input.of === "image"));
   const kinds = [...new Set(near.map(({ of, name: what }) => `${of} ${what}`))];
   return kinds.length === 0 ? "no input of it changed" : `changed before it: ${kinds.join(", ")}`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -6,6 +6,7 @@ import { startDeadline } from "./deadline.ts";
 import type { GatewayLink, GatewayTrouble } from "./gateway-link.ts";
 import { captureOutput } from "./output-capture.ts";
 import type { AgentEnd, CaptureRecord } from "./record.ts";
+import { watchStorage } from "./watch-storage.ts";
 import type { TrialWorld } from "./world.ts";
 
 /** What runs in the agent's container. */
@@ -38,6 +39,8 @@ export interface AgentRun {
   readonly trouble: GatewayTrouble | null;
   /** Why it ended by itself, where it did and tells. */
   readonly meaning: ExitMeaning | null;
+  /** That its storage limit could not be checked at times, where it could not. */
+  readonly unwatched: string | null;
 }
 
 type Stop =
@@ -46,7 +49,6 @@ type Stop =
   | { readonly why: "storage"; readonly bytes: number }
   | { readonly why: "trouble"; readonly trouble: GatewayTrouble };
 
-const STORAGE_POLL_MS = 2_000;
 /** How long a refused budget may take the agent to notice and finish by itself. */
 const BUDGET_GRACE_MS = 5_000;
 /** How long a notice of the gateway may be on its way. */
@@ -90,7 +92,8 @@ export async function runAgent(
     );
   const stops: Promise<Stop>[] = [running, deadline.over.then(() => ({ why: "timeout" }))];
   if (link !== null) stops.push(link.firstTrouble.then((trouble) => ({ why: "trouble", trouble })));
-  if (limits.storageBytes !== null) stops.push(watchStorage(container, limits.storageBytes, over.signal));
+  const storage = limits.storageBytes === null ? null : watchStorage(container, limits.storageBytes, over.signal);
+  if (storage !== null) stops.push(storage.over.then((bytes) => ({ why: "storage", bytes })));
   let stop: Stop;
   try {
     stop = await Promise.race(stops);
@@ -125,6 +128,7 @@ export async function runAgent(
     output,
     trouble: stop.why === "trouble" ? stop.trouble : (link?.trouble() ?? null),
     meaning: stop.why === "ended" ? meaning : null,
+    unwatched: storage?.missed() ?? null,
   };
 }
 
@@ -170,18 +174,4 @@ function describeExit(exitCode: number | null, meaning: ExitMeaning | null): Age
   if (meaning !== null) return { by: meaning.kind === "self" ? "self" : "crash", exitCode, detail: meaning.detail };
   if (exitCode === 0) return { by: "self", exitCode, detail: null };
   return { by: "crash", exitCode, detail: `the agent ended with exit code ${exitCode ?? "unknown"}` };
-}
-
-async function watchStorage(container: Container, limit: number, signal: AbortSignal): Promise<Stop> {
-  for (;;) {
-    try {
-      await sleep(STORAGE_POLL_MS, undefined, { signal });
-      const bytes = await container.size({ signal });
-      if (bytes > limit) return { why: "storage", bytes };
-    } catch (thrown) {
-      // Polling ends with the agent; a failed poll leaves the limit to the next one.
-      if (signal.aborted) return new Promise(() => undefined);
-      void thrown;
-    }
-  }
 }

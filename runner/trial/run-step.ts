@@ -44,6 +44,7 @@ export async function runStep(context: TrialContext, work: StepWork, agentEnded:
     set?.link.send({ do: "agent-ended" });
     record.agentEnd = run.end;
     record.agentOutput = run.output;
+    if (run.unwatched !== null) draft.observations.push(run.unwatched);
     judgeTrouble(run);
   } else if (!dormant) {
     await watch.time("agent", () => container.kill({ signal }));

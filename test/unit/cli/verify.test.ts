@@ -76,6 +76,6 @@ test("a folder whose report is gone is evidence that does not hold", async () =>
   await mkdir(join(cwd, "bundle"));
   expect(await verify("bundle")).toEqual([
     1,
-    `refused: ${cwd}/bundle/report.json does not exist\nINVALID: 1 reasons\n`,
+    `refused: ${cwd}/bundle/report.json does not exist\nINVALID: 1 reason\n`,
   ]);
 });
