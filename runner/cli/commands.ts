@@ -205,6 +205,12 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import("./bench-evidence.ts"),
   }),
   command({
+    path: ["bench", "agent"],
+    summary: "from execute to an agent's first model request, beside bare engine calls",
+    options: OPTIONS.benchAgent,
+    load: () => import("./bench-agent.ts"),
+  }),
+  command({
     path: ["bench", "trial"],
     summary: "the runner's overhead over the bare engine",
     options: OPTIONS.benchTrial,

@@ -255,6 +255,11 @@ export const OPTIONS = {
     },
     json,
   },
+  benchAgent: {
+    agent: { kind: "string", value: "NAME", summary: "a model-driven agent (default: codex)" },
+    trials: { kind: "integer", value: "N", summary: "starts of each kind in each condition (default 5)" },
+    json,
+  },
   benchTrial: {
     trials: { kind: "integer", value: "N", summary: "trials of each kind (default 10)" },
     json,
