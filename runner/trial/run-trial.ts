@@ -1,6 +1,7 @@
+import { dirname } from "node:path";
 import type { ModelAgent } from "../agent/model-agent.ts";
 import { canonicalBytes } from "../base/canonical-json.ts";
-import { writeDurably } from "../base/durable.ts";
+import { makeDirectory, writeDurably } from "../base/durable.ts";
 import { AsyncStack } from "../base/stack.ts";
 import { isUnknown } from "../base/unknown.ts";
 import { packArchive } from "../docker/archive/pack.ts";
@@ -60,8 +61,10 @@ export async function runTrial(
   await world.store.sync();
   const record = seal(world, spec, draft, startedAt, watch);
   // A conversation that the provider or the runner broke off would break off in every replay, too.
-  if (spec.record !== null && draft.cassette !== null && record.outcome === "scored")
+  if (spec.record !== null && draft.cassette !== null && record.outcome === "scored") {
+    await makeDirectory(dirname(spec.record));
     await writeDurably(spec.record, draft.cassette);
+  }
   return record;
 }
 
