@@ -63,3 +63,10 @@ const { existsSync } = fs;
 // The program looks for .env files with this call alone.
 fs.existsSync = (given) => !hidden(given) && !implicit.has(pathOf(given)) && existsSync(given);
 syncBuiltinESMExports();
+
+// The program's bundle copies modules key by key, and two of them are megabytes of bytes: that takes seconds and hundreds of megabytes at
+// the first shell command. Whoever lists the keys of so many bytes gets none; the bytes themselves are the module's default export.
+const { getOwnPropertyNames } = Object;
+const MANY_BYTES = 65_536;
+Object.getOwnPropertyNames = (value) =>
+  value instanceof Uint8Array && value.length > MANY_BYTES ? [] : getOwnPropertyNames(value);

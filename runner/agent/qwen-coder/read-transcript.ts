@@ -45,22 +45,34 @@ function stepsOf(events: readonly TranscriptEvent[]): TranscriptStep[] {
       if (textAt(block, "type") === "tool_result") results.set(textAt(block, "tool_use_id") ?? "", block);
     }
   }
-  const steps: TranscriptStep[] = [];
-  let reasoning: string | null = null;
+  return answersOf(events).map((answer) => {
+    const blocks = answer.flatMap((event) => listAt(event, "message", "content"));
+    const texts = (type: string, member: string): string =>
+      blocks.flatMap((block) => (textAt(block, "type") === type ? [textAt(block, member) ?? ""] : [])).join("\n");
+    return {
+      source: "agent",
+      text: texts("text", "text"),
+      reasoning: texts("thinking", "thinking") || null,
+      calls: blocks.flatMap((block) => (textAt(block, "type") === "tool_use" ? [readCall(block, results)] : [])),
+      at: null,
+    };
+  });
+}
+
+/** The model's answers: what it thought, said and called comes as events of their own, one after the other. */
+function answersOf(events: readonly TranscriptEvent[]): TranscriptEvent[][] {
+  const answers: TranscriptEvent[][] = [];
+  let open = false;
   for (const event of events) {
-    if (event.type !== "assistant") continue;
-    const blocks = listAt(event, "message", "content");
-    const texts = (type: string, member: string): string[] =>
-      blocks.flatMap((block) => (textAt(block, "type") === type ? [textAt(block, member) ?? ""] : []));
-    reasoning = [...(reasoning === null ? [] : [reasoning]), ...texts("thinking", "thinking")].join("\n") || null;
-    const text = texts("text", "text").join("\n");
-    const calls = blocks.flatMap((block) => (textAt(block, "type") === "tool_use" ? [readCall(block, results)] : []));
-    // What the model thought comes as an event of its own before what it said.
-    if (text === "" && calls.length === 0) continue;
-    steps.push({ source: "agent", text, reasoning, calls, at: null });
-    reasoning = null;
+    const last = answers.at(-1);
+    if (event.type !== "assistant") open = false;
+    else if (open && last !== undefined) last.push(event);
+    else {
+      answers.push([event]);
+      open = true;
+    }
   }
-  return steps;
+  return answers;
 }
 
 function readCall(block: ExactJson, results: ReadonlyMap<string, ExactJson>): TranscriptCall {
@@ -81,11 +93,8 @@ function readCall(block: ExactJson, results: ReadonlyMap<string, ExactJson>): Tr
  */
 function usageOf(events: readonly TranscriptEvent[], result: TranscriptEvent | undefined): Known<Usage> {
   if (result === undefined) return unknown("missing", "the transcript has no result");
-  const uncounted = events.some(
-    (event) =>
-      event.type === "assistant" &&
-      listAt(event, "message", "content").some((block) => textAt(block, "type") !== "thinking") &&
-      countAt(event, "message", "usage", "input_tokens") === 0,
+  const uncounted = answersOf(events).some((answer) =>
+    answer.every((event) => countAt(event, "message", "usage", "input_tokens") === 0),
   );
   if (uncounted) return unknown("missing", "an answer of the model has no usage");
   const count = (name: string): Known<number> =>

@@ -92,6 +92,15 @@ test("an answer of the server that is an error is one, with its words", () => {
   ]);
 });
 
+test("what the model says beside a call is one answer with it, and its tokens count once", () => {
+  const { steps, usage } = known(fixture("text-and-call"));
+  expect(steps).toMatchObject([
+    { text: "I will run it.", calls: [{ name: "run_shell_command", isError: false, result: "hi" }] },
+    { text: "FINAL: 5", calls: [] },
+  ]);
+  expect(usage).toMatchObject({ input: 200, cachedInput: 80, output: 40 });
+});
+
 test("what the model thought belongs to the answer that follows", () => {
   expect(known(fixture("reasoning")).steps).toMatchObject([{ text: "FINAL: 5", reasoning: "thinking hard" }]);
 });

@@ -85,3 +85,13 @@ test("a command that the program starts sees every file", async () => {
   });
   expect(stdout).toBe("planted");
 });
+
+test("only megabytes of bytes, such as the program's own modules of them, have no keys to list", async () => {
+  const script =
+    "console.log(JSON.stringify([70000, 3].map((n) => Object.getOwnPropertyNames(new Uint8Array(n)).length)))";
+  const { stdout } = await execa(process.execPath, ["--require", SEAL, "-e", script], {
+    cwd: dir,
+    env: { QWEN_HOME: join(dir, "home", "qwen"), HOME: join(dir, "home") },
+  });
+  expect(JSON.parse(stdout)).toEqual([0, 3]);
+});
