@@ -26,7 +26,8 @@ export type CrashAgent = "model" | "command";
 /** Prepares the study below a folder. One with a model has gateways, networks and a server; one with a command has more trials. */
 export async function makeCrashWorld(dir: string, agent: CrashAgent, options: RunOptions = {}): Promise<CrashWorld> {
   const dataset = join(dir, "tasks");
-  const tasks = agent === "model" ? ["e2e-left"] : ["e2e-left", "e2e-middle", "e2e-right"];
+  // Names of its own: the proof of a task is shared by all that run in this folder, and another world would renew it.
+  const tasks = (agent === "model" ? ["left"] : ["left", "middle", "right"]).map((name) => `e2e-${agent}-${name}`);
   await mkdir(dir, { recursive: true });
   for (const task of tasks) await writeBundle(dataset, task);
   const proven = await oracle(dataset, join(dir, "oracle"), [], options);
@@ -35,7 +36,7 @@ export async function makeCrashWorld(dir: string, agent: CrashAgent, options: Ru
     dataset,
     tasks,
     ...(agent === "model"
-      ? { conversations: [talk("e2e-left", "echo 42 > /app/answer.txt")] }
+      ? { conversations: [talk("e2e-model-left", "echo 42 > /app/answer.txt")] }
       : { agent: { name: "command", command: "echo 42 > /app/answer.txt; sleep 0.2" } }),
   });
   const plan = join(dir, "plan");
