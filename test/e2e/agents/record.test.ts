@@ -49,16 +49,22 @@ test.each(testedAgents().map((agent) => [agent.name, agent] as const))(
     const [api = "chat"] = agent.apis;
     const home = join(dir, name);
     const add = agent.naming("standin");
+    // The two conditions are told apart by what they offer, since one provider answers both.
+    const offered = [{ on: "body" as const, matches: "calc[_.]add" }];
+    const answer = { toolCalls: [{ name: "shell", arguments: { command: "echo 42 > /app/answer.txt" } }], usage };
+    const done = { text: "Done.", usage };
     const conversations = spokenBy(agent, [
       {
         scope: { task: TASK, condition: "treatment" },
         exchanges: [
-          { match: { turn: 1 }, reply: { toolCalls: [{ name: "calc.add", arguments: { a: 40, b: 2 } }], usage } },
           {
-            match: { turn: 2, expect: [{ contains: "42" }] },
-            reply: { toolCalls: [{ name: "shell", arguments: { command: "echo 42 > /app/answer.txt" } }], usage },
+            match: { turn: 1, expect: offered },
+            reply: { toolCalls: [{ name: "calc.add", arguments: { a: 40, b: 2 } }], usage },
           },
-          { match: { turn: 3 }, reply: { text: "Done.", usage } },
+          { match: { turn: 2, expect: [...offered, { contains: "42" }] }, reply: answer },
+          { match: { turn: 3, expect: offered }, reply: done },
+          { match: { turn: 1 }, reply: answer },
+          { match: { turn: 2 }, reply: done },
         ],
       },
     ]);
@@ -80,16 +86,20 @@ test.each(testedAgents().map((agent) => [agent.name, agent] as const))(
     });
     const env = { E2E_KEY: "sk-none-of-this-is-real" };
     const cassettes = join(home, "cassettes");
-    const live = await execute(study, "treatment", join(home, "live"), { args: ["--record", cassettes], env });
+    const live = await execute(study, "both", join(home, "live"), { args: ["--record", cassettes], env });
     expect(live.code, live.stderr).toBe(0);
-    expect(live.result.runs[0]?.rows).toMatchObject([{ outcome: "scored", reward: 1, modelSource: "live" }]);
-    expect(await readdir(cassettes)).toEqual([`${TASK}.treatment.1.json`]);
+    for (const { rows } of live.result.runs)
+      expect(rows).toMatchObject([{ outcome: "scored", reward: 1, modelSource: "live" }]);
+    expect((await readdir(cassettes)).sort()).toEqual([`${TASK}.control.1.json`, `${TASK}.treatment.1.json`]);
 
-    const replayed = await execute(study, "treatment", join(home, "replayed"), { args: ["--replay", cassettes] });
+    const replayed = await execute(study, "both", join(home, "replayed"), { args: ["--replay", cassettes] });
     expect(replayed.code, replayed.stderr).toBe(0);
-    expect(replayed.result.runs[0]?.rows).toMatchObject([
-      { outcome: "scored", reward: 1, modelSource: "replayed", metrics: { use: "used", lastAnswer: "text" } },
-    ]);
+    for (const { rows, condition } of replayed.result.runs) {
+      const use = condition === "treatment" ? "used" : "not-offered";
+      expect(rows).toMatchObject([
+        { outcome: "scored", reward: 1, modelSource: "replayed", metrics: { use, lastAnswer: "text" } },
+      ]);
+    }
 
     const both = ["--replay", cassettes, "--record", join(home, "more")];
     const refused = await runner([
