@@ -21,7 +21,7 @@ export function listenForSignals(controller: AbortController, say: (line: string
       count += 1;
       first ??= signal;
       if (count === 1) {
-        say(`runner: ${signal}: stopping, and removing the containers, networks and volumes of this run`);
+        say(`runner: ${signal}: stopping, and removing whatever this run has started`);
         controller.abort(new RunnerError("interrupted", "INTERRUPTED", `interrupted by ${signal}`));
       } else if (count === 2) {
         say(`runner: ${signal} again: still removing; a third one leaves the rest to the next start of the runner`);
