@@ -12,6 +12,8 @@ export interface HashedObjects {
 
 /** Below this many bytes a thread costs more than it saves. */
 const BYTES_A_WORKER = 64 * 1024 * 1024;
+/** A worker holds one buffer and the names of a batch. */
+const HEAP = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 64 };
 /** Objects of one message: enough to keep a worker busy, few enough to share the work evenly. */
 const BATCH = 256;
 
@@ -71,7 +73,8 @@ export async function hashObjects(
   const total = refs.reduce((sum, { size }) => sum + size, 0);
   const most = Math.min(Math.ceil(refs.length / BATCH), Math.ceil(total / BYTES_A_WORKER));
   const count = Math.min(availableParallelism(), most);
-  const start = (): Worker => new Worker(PROGRAM, { eval: true, execArgv: [], workerData: join(bundleDir, "objects") });
+  const start = (): Worker =>
+    new Worker(PROGRAM, { eval: true, execArgv: [], workerData: join(bundleDir, "objects"), resourceLimits: HEAP });
   const problems: string[] = [];
   let bytes = 0;
   if (refs.length === 0) return { bytes, problems };

@@ -139,6 +139,7 @@ async function examineAll(
   const { dir, report, program, references, refuse, signal } = input;
   const listed = recordsOf(report);
   const facts = new Map<Digest, TrialFacts>();
+  const sameImages = internJson<TrialFacts["images"]>();
   const broken = new Set<Digest>();
   const derived: DerivedTrial[] = [];
   let trials = 0;
@@ -151,10 +152,22 @@ async function examineAll(
       broken.add(ref.digest);
     } else trials += 1;
     for (const inner of found.refs) references.note(inner);
-    if (found.facts !== null) facts.set(ref.digest, found.facts);
-    if (derive != null) derived.push({ facts: found.facts, reasons: found.reasons, row: found.row });
+    const own = found.facts === null ? null : { ...found.facts, images: sameImages(found.facts.images) };
+    if (own !== null) facts.set(ref.digest, own);
+    if (derive != null) derived.push({ facts: own, reasons: found.reasons, row: found.row });
   }
   return { derived, trials, readRecord: async ({ digest }) => facts.get(digest) ?? null };
+}
+
+/** Gives equal values the same object: the trials of a task ran the same images. */
+function internJson<T>(): (value: T) => T {
+  const known = new Map<string, T>();
+  return (value) => {
+    const key = JSON.stringify(value);
+    const first = known.get(key) ?? value;
+    known.set(key, first);
+    return first;
+  };
 }
 
 /** A run's plan and locked surface where both can be read; where not, checking the run itself says why. */

@@ -6,6 +6,7 @@ import { canonicalBytes } from "../base/canonical-json.ts";
 import { type Digest, digestBytes, digestJson } from "../base/digest.ts";
 import { messageOf } from "../base/errors.ts";
 import { type Surface, surfaceDigest, surfaceSchema } from "../base/formats/surface.ts";
+import { partSharer } from "../base/share-parts.ts";
 import { parseStrictJson } from "../base/strict-json.ts";
 import { parseInput } from "../base/zod-input.ts";
 import { BUNDLE } from "../evidence/bundle.ts";
@@ -193,6 +194,7 @@ function checkDerived(
   const taskOf = new Map(plan.trials.map(({ number, task }) => [number, task]));
   const images = new Map(plan.tasks.map(({ id }) => [id, new Map<string, Digest>()]));
   const trials: VerifiedTrial[] = [];
+  const share = partSharer();
   const hash = createHash("sha256");
   for (const [index, { number }] of report.trials.entries()) {
     const { facts = null, reasons = [], row = null } = derived[index] ?? {};
@@ -202,7 +204,7 @@ function checkDerived(
     const known = images.get(task) ?? new Map<string, Digest>();
     for (const reason of checkTrialImages(facts.images, report, plan, known)) refuse(`trial ${number}: ${reason}`);
     if (row === null) continue;
-    trials.push({ row: JSON.parse(row) as TrialRow, facts });
+    trials.push({ row: share(JSON.parse(row) as TrialRow), facts });
     hash.update(row);
   }
   const rows = trials.map(({ row }) => row);
