@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { nameForModel } from "../../../runner/base/formats/tool-naming.ts";
 import { connectEngine } from "../../../runner/docker/engine.ts";
 import { spokenBy, testedAgents } from "../../support/agents.ts";
 import { json, oracle, type Refusal, runner, scratch, writeBundle } from "../../support/e2e.ts";
@@ -48,7 +49,7 @@ test.each(testedAgents().map((agent) => [agent.name, agent] as const))(
   async (name, agent) => {
     const [api = "chat"] = agent.apis;
     const home = join(dir, name);
-    const add = agent.naming("standin");
+    const add = nameForModel("calc.add", agent.naming("standin"));
     // The two conditions are told apart by what they offer, since one provider answers both.
     const offered = [{ on: "body" as const, matches: "calc[_.]add" }];
     const answer = { toolCalls: [{ name: "shell", arguments: { command: "echo 42 > /app/answer.txt" } }], usage };
@@ -59,7 +60,7 @@ test.each(testedAgents().map((agent) => [agent.name, agent] as const))(
         exchanges: [
           {
             match: { turn: 1, expect: offered },
-            reply: { toolCalls: [{ name: "calc.add", arguments: { a: 40, b: 2 } }], usage },
+            reply: { toolCalls: [{ name: add, arguments: { a: 40, b: 2 } }], usage },
           },
           { match: { turn: 2, expect: [...offered, { contains: "42" }] }, reply: answer },
           { match: { turn: 3, expect: offered }, reply: done },
@@ -73,7 +74,6 @@ test.each(testedAgents().map((agent) => [agent.name, agent] as const))(
         scope: { task: TASK, condition: "treatment", repetition: 1 },
         model: { id: "live-1", baseUrl: null },
         replay: true,
-        tools: { naming: { ...add, own: null }, serverTools: ["calc.add"] },
       }),
       { cassette: { schemaVersion: "1", modelSource: "scripted", conversations } },
     );
