@@ -7,7 +7,7 @@ export default defineConfig({
   oxc: { target },
   test: {
     projects: [
-      { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.ts"], testTimeout: 60_000 } },
+      { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.ts"], testTimeout: 60_000, hookTimeout: 120_000 } },
       {
         extends: true,
         test: {
