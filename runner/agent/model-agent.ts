@@ -90,7 +90,10 @@ export interface ModelAgent {
   /** Turns that its first request already holds: words that it puts into the model's mouth. */
   readonly openingTurns: number;
   readonly ambient: AmbientPaths;
-  /** What differs in its model requests from one run to the next and means nothing: left out of a recording's comparison. */
+  /**
+   * What differs in its model requests from one run to the next and means nothing: left out of a recording's comparison. A recorded
+   * body is normalised again when it is compared, so nothing may be dropped by its place in a list.
+   */
   readonly volatile: Normalizers;
   readonly launch: (context: LaunchContext) => Launch;
   /** Reads its standard output. `server` is the study's name of the MCP server. What cannot be read is unknown, never an exception. */

@@ -25,9 +25,10 @@ export const CLAUDE_CODE: ModelAgent = {
   shellCall: (command) => ({ name: "Bash", arguments: { command, description: "a command" } }),
   openingTurns: 0,
   volatile: {
-    drop: ["/metadata", "/system/0"],
+    drop: ["/metadata"],
     replace: [
       ...TOOL_TIMES,
+      { pattern: "cc_version=[^;]*", with: "cc_version" },
       { pattern: "OS Version: .*", with: "OS Version" },
       { pattern: "Today's date is [0-9/-]+", with: "Today's date" },
       { pattern: "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", with: "an id" },
