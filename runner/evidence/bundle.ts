@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { makeDirectory, writeDurably } from "../base/durable.ts";
 import { hasCode, messageOf, RunnerError } from "../base/errors.ts";
-import { type Ledger, openLedger } from "./ledger.ts";
+import { type Ledger, type LedgerContent, openLedger } from "./ledger.ts";
 import { redact, secretBytes } from "./redact.ts";
 import { type ObjectStore, openStore } from "./store.ts";
 
@@ -25,6 +25,8 @@ export interface BundleWriter extends AsyncDisposable {
 export interface BundleOptions {
   /** Values of the run's own secrets, such as the provider's key. */
   readonly secrets?: readonly (string | null | undefined)[];
+  /** What the bundle's ledger holds, where it was read under a lock that still holds. */
+  readonly ledger?: LedgerContent;
 }
 
 /**
@@ -42,12 +44,13 @@ export async function createBundle(dir: string, options: BundleOptions = {}): Pr
 export async function openBundle(dir: string, options: BundleOptions = {}): Promise<BundleWriter> {
   let redactions = 0;
   const secrets = secretBytes(options.secrets ?? []);
-  const store = guard(await openStore(dir), (source) =>
+  const opened = await evidence(() => openStore(dir));
+  const store = guard(opened, (source) =>
     redact(source, secrets, () => {
       redactions += 1;
     }),
   );
-  const ledger = await openLedger(join(dir, BUNDLE.ledger));
+  const ledger = await evidence(() => openLedger(join(dir, BUNDLE.ledger), options.ledger));
   return {
     dir,
     store,
@@ -122,9 +125,11 @@ async function evidence<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-function writeFailure(cause: unknown): RunnerError {
+function writeFailure(cause: unknown): unknown {
+  // What is wrong with what lies there is no failure to write.
+  if (cause instanceof RunnerError) return cause;
   return new RunnerError("environment", "EVIDENCE_WRITE", `evidence could not be written: ${messageOf(cause)}`, {
-    hint: "The run stopped; what was sealed before is whole. Free disk space, then run again.",
+    hint: "The run stopped; what was sealed before is whole. Free disk space, then resume the run, or start it again.",
     cause,
   });
 }

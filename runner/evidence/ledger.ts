@@ -84,9 +84,12 @@ function parseLine(raw: Buffer, source: string): LedgerLine {
   return value as unknown as LedgerLine;
 }
 
-/** Opens a ledger for appending; a torn last line (a crash while writing) is cut off first. */
-export async function openLedger(path: string): Promise<Ledger> {
-  const content = await readLedger(path);
+/**
+ * Opens a ledger for appending; a torn last line (a crash while writing) is cut off first. `known` is what it holds, where whoever opens it
+ * has read it and kept everybody else from appending since.
+ */
+export async function openLedger(path: string, known?: LedgerContent): Promise<Ledger> {
+  const content = known ?? (await readLedger(path));
   if (content.tornBytes > 0) await truncate(path, content.wholeBytes);
   const handle = await open(path, "a");
   return appender(handle, content);

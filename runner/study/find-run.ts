@@ -1,9 +1,11 @@
+import { createReadStream } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import pLimit from "p-limit";
 import { canonicalBytes } from "../base/canonical-json.ts";
 import { type Digest, digestBytes } from "../base/digest.ts";
 import { hasCode, RunnerError } from "../base/errors.ts";
+import { isObject } from "../base/json.ts";
 import { AsyncStack } from "../base/stack.ts";
 import { parseStrictJson } from "../base/strict-json.ts";
 import { parseInput } from "../base/zod-input.ts";
@@ -107,13 +109,13 @@ interface Located {
 
 async function locate(path: string): Promise<Located> {
   if (await isFile(join(path, BUNDLE.ledger))) {
-    const { lines } = await readLedger(join(path, BUNDLE.ledger));
-    const openings = readOpenings(lines, join(path, BUNDLE.ledger));
-    if (openings?.opening.order !== "interleaved") return { dir: path, sides: [[null, path]] };
-    const { condition } = openings.opening;
+    const opening = await readFirstEvent(join(path, BUNDLE.ledger));
+    if (opening?.order !== "interleaved") return { dir: path, sides: [[null, path]] };
+    const { condition } = opening;
     const parent = dirname(path);
     const other = join(parent, condition === "control" ? "treatment" : "control");
-    const begun = lines.some(({ event }) => event.type === "trial-started");
+    // A side that has begun no trial may have been opened before its partner was.
+    const begun = !opening.alone;
     if (basename(path) !== condition || (begun && !(await isFile(join(other, BUNDLE.ledger))))) {
       throw new RunnerError(
         "usage",
@@ -131,6 +133,32 @@ async function locate(path: string): Promise<Located> {
   throw new RunnerError("usage", "NO_RUN", `${path} holds no run: there is no ${BUNDLE.ledger} in it`, {
     hint: "Name the folder that was given to `runner execute --out`.",
   });
+}
+
+/** The first line of a ledger that may be long, as far as it says where the rest of its run lies; everything is checked when it is read whole. */
+async function readFirstEvent(
+  path: string,
+): Promise<{ readonly order: unknown; readonly condition: unknown; readonly alone: boolean } | null> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    if (chunk.subarray(0, -1).includes(10)) break;
+  }
+  const text = Buffer.concat(chunks);
+  const end = text.indexOf(10);
+  const parsed = end === -1 ? null : parseFirst(text.subarray(0, end));
+  return parsed === null ? null : { ...parsed, alone: end === text.length - 1 };
+}
+
+function parseFirst(line: Buffer): { readonly order: unknown; readonly condition: unknown } | null {
+  try {
+    const value = parseStrictJson(line, { source: "the first line" });
+    const event = isObject(value) ? value.event : null;
+    return isObject(event) ? { order: event.order, condition: event.condition } : null;
+  } catch {
+    // A torn or damaged line; reading the whole ledger says which.
+    return null;
+  }
 }
 
 function pairBelow(dir: string): Located {

@@ -65,7 +65,7 @@ export async function resumeRun(options: SessionOptions, run: FoundRun): Promise
   for (const side of open) {
     const { condition, dir } = side;
     await removeTemporaries(dir);
-    const bundle = stack.use(await openBundle(dir, { secrets }));
+    const bundle = stack.use(await openBundle(dir, { secrets, ledger: side.ledger }));
     const seen = condition === "treatment" ? surface : null;
     if (side.openings === null) {
       stack.use(await holdLedger(dir));

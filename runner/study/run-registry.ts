@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { lstat, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { canonicalBytes } from "../base/canonical-json.ts";
@@ -86,8 +86,7 @@ export async function markDeadRuns(projectRoot: string, report: (line: string) =
  * Marks what a dead run had begun; null when another process is at work in the bundle, which then answers for it.
  */
 async function markLedger(path: string): Promise<number | null> {
-  const { lines } = await readLedger(path);
-  if (lines.length === 0) return 0;
+  if (((await lstat(path).catch(() => null))?.size ?? 0) === 0) return 0;
   await using lock = await tryLockFile(path);
   if (lock === null) return null;
   await using ledger = await openLedger(path);
