@@ -179,7 +179,7 @@ export async function derivedOf(bundle: string): Promise<unknown> {
 }
 
 const SHARED = "shared-filesystem";
-const UNSTEADY = /[Mm]icros$|^(attempt|elapsed|startedAt|finishedAt|trace|agentOutput)$/;
+const UNSTEADY = /[Mm]icros$|^(attempt|elapsed|startedAt|finishedAt|trace|trajectory|agentOutput)$/;
 
 function steady(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(steady);
