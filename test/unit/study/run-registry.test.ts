@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { thisOwner } from "../../../runner/docker/ownership.ts";
+import { tryLockFile } from "../../../runner/evidence/file-lock.ts";
 import { openLedger, readLedger } from "../../../runner/evidence/ledger.ts";
 import { markDeadRuns, registerRun } from "../../../runner/study/run-registry.ts";
 
@@ -40,6 +41,24 @@ test("an attempt that a dead process had started is marked interrupted at the ne
   ]);
   expect(said).toEqual([`run run-1 was cut off: 1 attempts in ${root} are marked interrupted`]);
   expect(await readdir(join(root, ".runner", "runs"))).toEqual([]);
+});
+
+test("a dead run that somebody is resuming is left to whoever resumes it, and marking it twice adds nothing", async () => {
+  await ledgerWith({ type: "run-opened" }, { type: "trial-started", number: 1, attempt: 1 });
+  await registerRun(root, "run-1", [root], { ...(await thisOwner()), started: "1" });
+  {
+    await using lock = await tryLockFile(join(root, "ledger.jsonl"));
+    expect(lock).not.toBeNull();
+    await markDeadRuns(root, () => undefined);
+    expect(await types()).toEqual(["run-opened", "trial-started 1"]);
+    expect(await readdir(join(root, ".runner", "runs"))).toEqual(["run-1.json"]);
+  }
+  const marked = ["run-opened", "trial-started 1", "trial-interrupted 1", "run-cut-off"];
+  for (const _ of [1, 2]) {
+    await registerRun(root, "run-1", [root], { ...(await thisOwner()), started: "1" });
+    await markDeadRuns(root, () => undefined);
+    expect(await types()).toEqual(marked);
+  }
 });
 
 test("a run whose process lives is left alone, and its note goes when it ends", async () => {
