@@ -85,7 +85,7 @@ export interface ModelAgent {
   /** How its model calls its shell: for conversations that are written for it. */
   readonly shellCall: (command: string) => {
     readonly name: string;
-    readonly arguments: Readonly<Record<string, string>>;
+    readonly arguments: Readonly<Record<string, string | number>>;
   };
   /** Turns that its first request already holds: words that it puts into the model's mouth. */
   readonly openingTurns: number;

@@ -20,6 +20,8 @@ export interface CheckCase {
 const USAGE = { input: 100, cachedInput: 40, output: 20, reasoning: 5 };
 /** Shorter than what any agent's shell waits for. */
 const NAP_SECONDS = 25;
+/** Some agents refuse to run one long `sleep`. */
+const NAP = `n=0; until [ $n -ge ${NAP_SECONDS} ]; do sleep 1; n=$((n+1)); done; echo rested`;
 
 /** The conversations of a self-test. `idleSeconds` lets the first one wait that long between its turns. */
 export function checkCases(agent: ModelAgent, idleSeconds: number): CheckCase[] {
@@ -27,9 +29,15 @@ export function checkCases(agent: ModelAgent, idleSeconds: number): CheckCase[] 
   const answer = shell("printf 42 > /app/answer.txt");
   const add: Reply = { toolCalls: [{ name: "calc.add", arguments: { a: 20, b: 22 } }], usage: USAGE };
   const done: Reply = { text: "Done.", usage: USAGE };
-  const naps = Array.from({ length: Math.ceil(idleSeconds / NAP_SECONDS) }, () => shell(`sleep ${NAP_SECONDS}`));
+  const naps = Array.from({ length: Math.ceil(idleSeconds / NAP_SECONDS) }, () => shell(NAP));
   const talk = (...replies: readonly Reply[]): Exchange[] =>
     replies.map((reply, index) => ({ match: { turn: agent.openingTurns + index + 1 }, reply }));
+  // What follows a nap is said only when the nap was slept.
+  const rested = (exchanges: readonly Exchange[]): Exchange[] =>
+    exchanges.map(({ match, ...rest }, index) => ({
+      ...rest,
+      match: index > 0 && index <= naps.length ? { ...match, expect: [{ contains: "rested" }] } : match,
+    }));
   const fails = (status: number): Exchange[] => [
     {
       match: { turn: agent.openingTurns + 1 },
@@ -48,7 +56,7 @@ export function checkCases(agent: ModelAgent, idleSeconds: number): CheckCase[] 
     words: new RegExp(`status ${status}`),
   });
   return [
-    { ...control, ...scored, name: "control", exchanges: talk(...naps, answer, done), reward: 1, words: null },
+    { ...control, ...scored, name: "control", exchanges: rested(talk(...naps, answer, done)), reward: 1, words: null },
     {
       ...scored,
       name: "treatment",

@@ -24,7 +24,7 @@ export const CODEX: ModelAgent = {
   }),
   callIdMeta: "callId",
   untold: ["write_stdin", "view_image"],
-  shellCall: (command) => ({ name: "exec_command", arguments: { cmd: command } }),
+  shellCall: (command) => ({ name: "exec_command", arguments: { cmd: command, yield_time_ms: 30_000 } }),
   openingTurns: 0,
   volatile: {
     drop: [
