@@ -139,7 +139,7 @@ test("a pair of two plans is refused at every place where they differ", async ()
     tasks: TASKS.slice(0, 1),
     plan: (plan) => ({
       ...plan,
-      budgets: { ...plan.budgets, tokens: 20_000 },
+      budgets: { ...plan.budgets, tokens: 190_000 },
       runner: { ...plan.runner, digest: digestJson("another source") },
     }),
   });
@@ -150,8 +150,26 @@ test("a pair of two plans is refused at every place where they differ", async ()
     anchors: { control: one.anchors.control, treatment: other.anchors.treatment },
   });
   expect(reasons.slice(1)).toEqual([
-    "plan/budgets/tokens: control has 200000, treatment 20000",
+    "plan/budgets/tokens: control has 200000, treatment 190000",
     expect.stringMatching(/^plan\/runner\/digest: control has "sha256:/),
+  ]);
+});
+
+test("the comparison takes method and multiplicity from the plan, and only those that a study can name", async () => {
+  const under = (analysis: object, name: string) =>
+    makeBundlePair(join(dir, name), {
+      tasks: TASKS.slice(0, 1),
+      plan: (plan) => ({ ...plan, analysis: { ...plan.analysis, ...analysis } }),
+    });
+  const chosen = await compare(await under({ method: "e-half-and-sign-flip", multiplicity: "none" }, "chosen"));
+  expect(chosen).toMatchObject({
+    valid: true,
+    primary: { analysis: { plan: { method: "e-half-and-sign-flip" } } },
+    secondary: { multiplicity: "none" },
+  });
+  expect(await compare(await under({}, "default"))).toMatchObject({ secondary: { multiplicity: "holm" } });
+  expect(await refusal(await under({ multiplicity: "bonferroni" }, "unknown"))).toEqual([
+    expect.stringContaining("the plan's analysis: multiplicity"),
   ]);
 });
 
