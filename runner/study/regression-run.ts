@@ -8,7 +8,7 @@ import type { Task } from "../task/model.ts";
 import { executePlan } from "./execute.ts";
 import { readLiveSurface } from "./lock-surface.ts";
 import { makePlan } from "./make-plan.ts";
-import { type TaskValidation, validateTasks } from "./oracle.ts";
+import { validateTasks } from "./oracle.ts";
 import { CONDITIONS } from "./order.ts";
 import { lockedServer, ownImages, taskFiles, taskImages } from "./regression-inputs.ts";
 import type { LockedOutcome, LockedStudy, LockedTask, RegressionLock } from "./regression-lock.ts";
@@ -16,6 +16,7 @@ import { planRequestOf, type RunRequest } from "./run-request.ts";
 import { selectTasks } from "./select-tasks.ts";
 import type { LoadedStudy } from "./study-file.ts";
 import { type ImageSettings, type OwnImages, planImages, readOwnImages } from "./task-images.ts";
+import type { TaskValidation } from "./validate-task.ts";
 
 export interface RegressionOptions {
   readonly engine: Engine;

@@ -3,7 +3,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connectEngine } from "../../runner/docker/engine.ts";
-import type { OracleResult, TaskValidation } from "../../runner/study/oracle.ts";
+import type { OracleResult } from "../../runner/study/oracle.ts";
+import type { TaskValidation } from "../../runner/study/validate-task.ts";
 import type { TrialRecord } from "../../runner/trial/record.ts";
 import {
   GRADE_42,

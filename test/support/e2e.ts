@@ -7,8 +7,9 @@ import { execa } from "execa";
 import { connectEngine } from "../../runner/docker/engine.ts";
 import { LABEL } from "../../runner/docker/ownership.ts";
 import { objectPath } from "../../runner/evidence/store.ts";
-import type { OracleResult, TaskValidation } from "../../runner/study/oracle.ts";
+import type { OracleResult } from "../../runner/study/oracle.ts";
 import type { TrialRow } from "../../runner/study/trial-row.ts";
+import type { TaskValidation } from "../../runner/study/validate-task.ts";
 import type { TrialRecord } from "../../runner/trial/record.ts";
 
 /** The project's folder. */
