@@ -74,8 +74,5 @@ test("the folder of both conditions needs both anchors, and a lone bundle its ow
 
 test("a folder whose report is gone is evidence that does not hold", async () => {
   await mkdir(join(cwd, "bundle"));
-  expect(await verify("bundle")).toEqual([
-    1,
-    `refused: ${cwd}/bundle/report.json does not exist\nINVALID: 1 reason\n`,
-  ]);
+  expect(await verify("bundle")).toEqual([1, `refused: ${cwd}/bundle/report.json does not exist\nINVALID: 1 reason\n`]);
 });
