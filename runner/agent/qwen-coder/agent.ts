@@ -30,7 +30,7 @@ export const QWEN_CODER: ModelAgent = {
   callIdMeta: null,
   untold: [],
   shellCall: (command) => ({ name: "run_shell_command", arguments: { command, description: "a command" } }),
-  openingTurns: 1,
+  openingTurns: 0,
   volatile: { drop: [], replace: [...TOOL_TIMES, { pattern: "Today's date is .*", with: "Today's date" }] },
   ambient: {
     home: [".qwen", ".agents", ".env"],

@@ -28,6 +28,8 @@ export function qwenSettings({ modelId, reasoningEffort, gatewayUrl, mcp }: Laun
     mcp: { allowed: [mcp?.name ?? "none"] },
     model: {
       name: modelId,
+      // Else a turn in the model's name, with the date and a listing, would stand before the instruction.
+      skipStartupContext: true,
       generationConfig: {
         timeout: NO_LIMIT_MS,
         maxRetries: 0,

@@ -20,6 +20,7 @@ const SETTINGS = {
   mcp: { allowed: ["math"] },
   model: {
     name: "model-1",
+    skipStartupContext: true,
     generationConfig: { timeout: 2_147_483_647, maxRetries: 0, extra_body: { reasoning_effort: "high" } },
   },
   tools: {
