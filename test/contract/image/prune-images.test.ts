@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { PassThrough } from "node:stream";
 import Docker from "dockerode";
 import { pack } from "tar-stream";
 import { afterEach, expect, it } from "vitest";
@@ -22,7 +23,7 @@ async function image(name: string, ours: boolean): Promise<string> {
   context.entry({ name: "Dockerfile" }, "FROM scratch\nCOPY name /name\n");
   context.entry({ name: "name" }, `${name} ${randomUUID()}`);
   context.finalize();
-  const stream = await docker.buildImage(context, {
+  const stream = await docker.buildImage(context.pipe(new PassThrough()), {
     t: `${name}:1`,
     labels: { [key]: value, ...(ours ? { [INPUT_LABEL]: `sha256:${"0".repeat(64)}` } : {}) },
   });
