@@ -23,3 +23,8 @@ export function findAgent(name: string): ModelAgent | PlainAgent {
     hint: `Name one of ${names.join(", ")}.`,
   });
 }
+
+/** The images that hold the runtimes of all agents but this one: what a run of it has no use for. */
+export function otherRuntimes(name: string): string[] {
+  return MODEL_AGENTS.filter((agent) => agent.name !== name).map((agent) => agent.runtimeImage);
+}

@@ -205,6 +205,12 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import("./bench-evidence.ts"),
   }),
   command({
+    path: ["bench", "resume"],
+    summary: "how soon a long run that was cut off goes on",
+    options: OPTIONS.benchResume,
+    load: () => import("./bench-resume.ts"),
+  }),
+  command({
     path: ["bench", "agent"],
     summary: "from execute to an agent's first model request, beside bare engine calls",
     options: OPTIONS.benchAgent,

@@ -1,11 +1,13 @@
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
+import { otherRuntimes } from "../agent/registry.ts";
 import { requireDisk } from "../docker/disk.ts";
 import { ensureEngine } from "../docker/ensure-engine.ts";
 import { ownerLabels, thisOwner } from "../docker/ownership.ts";
 import { anchorLines } from "../evidence/anchor.ts";
 import { requireEmpty } from "../evidence/bundle.ts";
 import { buildImages } from "../image/build-images.ts";
+import { loadRecipes } from "../image/recipe.ts";
 import { executePlan } from "../study/execute.ts";
 import { makePlan } from "../study/make-plan.ts";
 import { CONDITIONS } from "../study/order.ts";
@@ -29,9 +31,11 @@ export const run: Run<typeof OPTIONS.demo> = async ({ out: folder, json }, _posi
   await using engine = await ensureEngine({ fix: true, report: say, signal, env });
   await requireDisk(engine);
   await cleanUpDeadRuns(engine, io.projectRoot, say, signal);
+  const unused = otherRuntimes(study.study.agent.name);
   await buildImages({
     docker: engine.docker,
     projectRoot: io.projectRoot,
+    names: [...(await loadRecipes(io.projectRoot)).keys()].filter((name) => !unused.includes(name)),
     labels: ownerLabels(await thisOwner(), { run: newRunId(), role: "image-build" }),
     report: say,
     env,

@@ -260,6 +260,10 @@ export const OPTIONS = {
     trials: { kind: "integer", value: "N", summary: "starts of each kind in each condition (default 5)" },
     json,
   },
+  benchResume: {
+    trials: { kind: "integer", value: "N", summary: "trials of the run, ten of them left out (default 10000)" },
+    json,
+  },
   benchTrial: {
     trials: { kind: "integer", value: "N", summary: "trials of each kind (default 10)" },
     json,

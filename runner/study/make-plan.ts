@@ -2,6 +2,7 @@ import { findAgent } from "../agent/registry.ts";
 import { type Digest, digestJson } from "../base/digest.ts";
 import type { Surface } from "../base/formats/surface.ts";
 import { loadDataset } from "../task/load-dataset.ts";
+import { imagesForAgent } from "./agent-images.ts";
 import { cassetteFor, type LoadedCassette, loadCassettes } from "./cassettes.ts";
 import { findDataset } from "./find-dataset.ts";
 import { orderTrials } from "./order.ts";
@@ -41,7 +42,7 @@ export async function makePlan(request: PlanRequest): Promise<PreparedPlan> {
   refuseTasks(selected, study.allowPublicNetwork, engine.facts);
   const model = checkModel(request, agent);
   const surface = await readSurface(request.study.resolve(study.conditions.treatment.mcp.surface));
-  const own = await readOwnImages(images, engine);
+  const own = imagesForAgent(await readOwnImages(images, engine), agent);
   const tasks = await planTasks(request, own, selected);
   const repetitions = request.repetitions ?? study.repetitions;
   const trials = orderTrials([...tasks.keys()], repetitions, study.seed);
