@@ -45,6 +45,12 @@ const CONTROL: readonly (readonly [string, Exchange[], (record: TrialRecord) => 
     end,
     ["scored", "budget", expect.stringMatching(/^tokens: /), 1],
   ],
+  [
+    "a budget of cost",
+    turns({ toolCalls: [shell(ANSWER)], usage: { input: 100, output: 300_000 } }, { text: "Done." }),
+    end,
+    ["scored", "budget", expect.stringMatching(/^costMicroUsd: [0-9]+ used of 2000000$/), 1],
+  ],
   ["a rate limit", status(429), cause, ["provider_error", "PROVIDER_STATUS", "429"]],
   ["a refused key", status(401), cause, ["provider_error", "PROVIDER_STATUS", "401"]],
   ["a failing provider", status(500), cause, ["provider_error", "PROVIDER_STATUS", "500"]],
@@ -57,6 +63,10 @@ const CONTROL: readonly (readonly [string, Exchange[], (record: TrialRecord) => 
     ["scored", "self", "the model's answer reached its length limit", 0],
   ],
 ];
+
+/** A micro-dollar for a token of input, ten for one of output: what the other ways to end use is far below the budget. */
+const PRICES = { input: 1_000_000, cachedInput: 1_000_000, output: 10_000_000 };
+const COST_MICRO_USD = 2_000_000;
 
 const TREATMENT: readonly (readonly [string, Exchange[], (record: TrialRecord) => unknown, unknown])[] = [
   [
@@ -144,6 +154,10 @@ describe.each(testedAgents().map((agent) => [agent.name, agent] as const))("%s",
       "control",
       "control",
       CONTROL.map(([, exchanges]) => exchanges),
+      {
+        budgets: { costMicroUsd: COST_MICRO_USD },
+        model: { id: "scripted", api, replay: "spoken", pricesMicroUsdPerMTok: PRICES },
+      },
     );
     const seen = records.map((record, index) => [CONTROL[index]?.[0], CONTROL[index]?.[2](record)]);
     expect(seen).toEqual(CONTROL.map(([title, , , expected]) => [title, expected]));
