@@ -4,13 +4,14 @@ import type { ModelAgent } from "../../runner/agent/model-agent.ts";
 import { MODEL_AGENTS } from "../../runner/agent/registry.ts";
 import type { CassetteInput } from "../../runner/base/formats/cassette.ts";
 import { ROOT, writeFiles } from "./e2e.ts";
+import { WHOLE } from "./size.ts";
 
 export type Conversation = CassetteInput["conversations"][number];
 export type Exchange = Conversation["exchanges"][number];
 
-/** The agents that a suite runs over: all, or those that RUNNER_TEST_AGENTS names, with commas between. */
-export function testedAgents(): readonly ModelAgent[] {
-  const named = process.env.RUNNER_TEST_AGENTS?.split(",");
+/** The agents that a suite runs over: all or, when it runs small, `few`; RUNNER_TEST_AGENTS names others, with commas between. */
+export function testedAgents(few?: readonly string[]): readonly ModelAgent[] {
+  const named = process.env.RUNNER_TEST_AGENTS?.split(",") ?? (WHOLE ? undefined : few);
   return named === undefined ? MODEL_AGENTS : MODEL_AGENTS.filter(({ name }) => named.includes(name));
 }
 

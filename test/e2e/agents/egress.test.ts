@@ -9,9 +9,10 @@ import { startNameSink } from "../../../runner/study/name-sink.ts";
 import { testedAgents } from "../../support/agents.ts";
 import { type Bench, openBench, shell } from "../../support/docker.ts";
 import { ROOT } from "../../support/e2e.ts";
+import { WHOLE } from "../../support/size.ts";
 
 /** How long each agent waits between two turns; some minutes show what is told to the world from time to time. */
-const IDLE_SECONDS = Number(process.env.RUNNER_TEST_IDLE_SECONDS ?? 25);
+const IDLE_SECONDS = Number(process.env.RUNNER_TEST_IDLE_SECONDS ?? (WHOLE ? 120 : 5));
 
 let bench: Bench;
 let images: ReadonlyMap<string, Digest>;
