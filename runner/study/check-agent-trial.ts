@@ -50,7 +50,7 @@ export function checkTrial(
     condition,
     repetition: 1,
     agent: { kind: "model", agent, reasoningEffort: null },
-    environment: { id: images.workbench, inputDigest: images.workbench, env: [], workdir: "/app" },
+    environment: { id: images.workbench, inputDigest: images.workbench, env: [], workdir: "/app", user: null },
     verifiers: [null],
     model: {
       id: "check-model",

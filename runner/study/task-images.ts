@@ -184,7 +184,7 @@ async function resolveEnvironment(
   if (build) report(`images: ${image.context}`);
   const made = build ? await buildTaskImage(options) : await findTaskImage(options);
   replaced.push(...made.replaced);
-  if (made.imageId === null) return { id: null, inputDigest: made.inputDigest, env: [], workdir: "/" };
+  if (made.imageId === null) return { id: null, inputDigest: made.inputDigest, env: [], workdir: "/", user: null };
   return describeImage(engine, made.imageId, made.inputDigest);
 }
 
@@ -192,7 +192,11 @@ async function describeImage(engine: Engine, id: Digest, inputDigest: Digest): P
   const info = await engine.docker.getImage(id).inspect();
   if (!isDigest(info.Id)) throw new RunnerError("environment", "DOCKER_FAILED", `the engine calls an image ${info.Id}`);
   const workdir = info.Config.WorkingDir ?? "";
-  return { id: info.Id, inputDigest, env: info.Config.Env ?? [], workdir: workdir === "" ? "/" : workdir };
+  return {
+    ...{ id: info.Id, inputDigest, env: info.Config.Env ?? [] },
+    workdir: workdir === "" ? "/" : workdir,
+    user: info.Config.User || null,
+  };
 }
 
 /** What a validation of a task proves something about: its own parts and the inputs of its images. */

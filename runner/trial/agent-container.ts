@@ -2,8 +2,10 @@ import { injectingVariables } from "../agent/injecting-variables.ts";
 import { type PackEntry, packArchive } from "../docker/archive/pack.ts";
 import { type Container, createContainer } from "../docker/container.ts";
 import type { VolumeMount } from "../docker/container-spec.ts";
+import { AGENT_HOME } from "./agent-job.ts";
 import { KEEPER, limitsOf, TASK_CAPABILITIES } from "./confinement.ts";
 import type { PhaseNetwork } from "./phase-network.ts";
+import { requireFreshHome } from "./plants.ts";
 import type { TrialSpec } from "./spec.ts";
 import { type TrialWorld, trialLabels } from "./world.ts";
 
@@ -51,7 +53,13 @@ export async function createAgentContainer(
     },
     { signal },
   );
-  await container.putArchive(packArchive(withLogFolders(files)), "/", { signal });
+  try {
+    if (spec.agent.kind === "model") await requireFreshHome(container, AGENT_HOME, signal);
+    await container.putArchive(packArchive(withLogFolders(files)), "/", { signal });
+  } catch (thrown) {
+    await container[Symbol.asyncDispose]();
+    throw thrown;
+  }
   return { container, dropped: removed };
 }
 

@@ -13,7 +13,7 @@ export interface StepJob {
 }
 
 /** Where a model-driven agent keeps its own files: outside of what tasks and verifiers use. */
-const AGENT_HOME = "/var/agent-home";
+export const AGENT_HOME = "/var/agent-home";
 export const GATEWAY_URL = "http://gateway:8080";
 const SOLVE = "/solution/solve.sh";
 

@@ -17,6 +17,7 @@ import { finishGateway, takeGatewayEvidence } from "./gateway-evidence.ts";
 import { serverTools, trialIdOf } from "./gateway-plan.ts";
 import type { GatewaySet } from "./gateway-set.ts";
 import { describeLastEnd, judgeCondition, type ReadTrace, readTrialTrace } from "./judge-condition.ts";
+import { judgeServer } from "./judge-server.ts";
 import { modelPhaseNetwork, plainPhaseNetwork } from "./phase-network.ts";
 import { findPlants } from "./plants.ts";
 import type { TrialRecord } from "./record.ts";
@@ -115,7 +116,7 @@ async function phases(context: TrialContext, gateway: (() => Promise<GatewaySet>
   try {
     if (spec.agent.kind === "model") {
       const { name, ambient } = spec.agent.agent;
-      const scope = { workdir, user: first.agent.user, env: spec.environment.env };
+      const scope = { workdir, user: first.agent.user ?? spec.environment.user, env: spec.environment.env };
       const plants = await watch.time("provision", () => findPlants(container, ambient, scope, signal));
       if (plants.length > 0)
         draft.observations.push(`settings planted for ${name}, which it does not read: ${plants.join(", ")}`);
@@ -150,22 +151,12 @@ async function finishQuietly(set: GatewaySet): Promise<void> {
   await finishGateway(set, AbortSignal.timeout(GATEWAY_END_MS));
 }
 
-/** A treatment whose server has died is none, whatever the agent made of it. */
-async function judgeServer(set: GatewaySet, signal: AbortSignal): Promise<Draft["failure"]> {
-  if (set.mcp === null) return null;
-  const state = await set.mcp.container.state({ signal });
-  if (state.running) return null;
-  const ended = `ended with exit code ${state.exitCode ?? "unknown"}${state.oomKilled ? ", out of memory" : ""}`;
-  const detail = `the MCP server ${ended} before the trial did: ${set.mcp.lastWords() || "it printed nothing"}`;
-  return { outcome: "invalid_condition", cause: { code: "MCP_SERVER_DIED", detail } };
-}
-
 async function sealGateway(context: TrialContext, set: GatewaySet, ending: Promise<void> | null): Promise<void> {
   const { world, spec, draft } = context;
   // The trial may be aborted; its evidence is still taken, within a time of its own.
   const signal = AbortSignal.timeout(GATEWAY_END_MS);
   try {
-    draft.failure ??= await judgeServer(set, signal);
+    draft.failure = await judgeServer(set.mcp, draft.failure, signal);
     await (ending ?? finishGateway(set, signal)).catch(() => undefined);
     const { cassette, ...evidence } = await takeGatewayEvidence(set, world.store, signal);
     draft.gateway = evidence;

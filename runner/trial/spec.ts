@@ -54,6 +54,8 @@ export interface ResolvedImage {
   readonly env: readonly string[];
   /** Its WORKDIR; `/` when it has none. */
   readonly workdir: string;
+  /** Its USER; null when it has none, which is root. */
+  readonly user: string | null;
 }
 
 /** Everything one trial needs to know; nothing in it depends on another trial. */

@@ -23,7 +23,13 @@ test("a task whose image could not be made is infra_error, and nothing is starte
       store: await openStore(dir),
       clock: { micros: tick, wall: () => "2026-11-30T00:00:00.000Z" },
     } as unknown as TrialWorld;
-    const image = { id: digestBytes("inputs"), inputDigest: digestBytes("inputs"), env: [], workdir: "/app" };
+    const image = {
+      id: digestBytes("inputs"),
+      inputDigest: digestBytes("inputs"),
+      env: [],
+      workdir: "/app",
+      user: null,
+    };
     const record = await runTrial(
       world,
       {
