@@ -1,6 +1,6 @@
 import type { EndEvidence, ModelAgent } from "../agent/model-agent.ts";
 import type { AgentTranscript } from "../base/formats/transcript.ts";
-import { type Known, unknown } from "../base/unknown.ts";
+import { isUnknown, type Known, unknown } from "../base/unknown.ts";
 import type { ObjectStore } from "../evidence/store.ts";
 import type { CaptureRecord, StepRecord } from "./record.ts";
 
@@ -38,6 +38,34 @@ export async function readTranscripts(
     transcripts.push({ step: name, transcript: await readStepTranscript(store, agent, server, agentOutput.stdout) });
   }
   return transcripts;
+}
+
+/** How many lines from the beginning a start-up event is looked for in. */
+const STARTUP_LINES = 20;
+
+/**
+ * What a step's agent said that it has when it started, from the first lines of its standard output: they stand whatever became of the
+ * rest, such as the line that a time limit tore.
+ */
+export async function readStepStartup(
+  store: Store,
+  agent: ModelAgent,
+  server: string,
+  { head }: CaptureRecord,
+): Promise<AgentTranscript["startup"]> {
+  const bytes = await store.readAll(head);
+  let startup: AgentTranscript["startup"] = unknown("missing", "the agent printed no whole line");
+  let start = 0;
+  for (let line = 0; line < STARTUP_LINES; line += 1) {
+    const feed = bytes.indexOf("\n", start);
+    if (feed === -1) break;
+    // Each line by itself: one that is no event hides no other.
+    const transcript = agent.readTranscript(bytes.subarray(start, feed + 1), server);
+    startup = isUnknown(transcript) ? transcript : transcript.startup;
+    if (!isUnknown(startup)) break;
+    start = feed + 1;
+  }
+  return startup;
 }
 
 /** What an ended agent left that tells why it ended. */

@@ -11,7 +11,7 @@ import { readTrace, type Trace } from "../trace/read-trace.ts";
 import { serverUnreached } from "../trace/server-unreached.ts";
 import { offering } from "../trace/summarise.ts";
 import type { ReadObject } from "../trace/trace-bodies.ts";
-import { readTranscripts } from "./agent-evidence.ts";
+import { readStepStartup } from "./agent-evidence.ts";
 import { endDetail } from "./end-detail.ts";
 import { TrialFailure } from "./failure.ts";
 import type { GatewayEvidence } from "./gateway-evidence.ts";
@@ -97,14 +97,14 @@ export async function startupProblems(
   steps: readonly StepRecord[],
   expectation: ToolExpectation,
 ): Promise<string[]> {
-  const transcripts = await readTranscripts(store, agent, server, steps);
-  return transcripts.flatMap(({ step, transcript }) =>
-    isUnknown(transcript) || isUnknown(transcript.startup)
-      ? []
-      : judgeStartup(transcript.startup, expectation).map(
-          (problem) => `by the agent's own start-up event of step ${step}, ${problem}`,
-        ),
-  );
+  const problems: string[] = [];
+  for (const { name, agentOutput } of steps) {
+    if (agentOutput === null) continue;
+    const startup = await readStepStartup(store, agent, server, agentOutput.stdout);
+    const found = isUnknown(startup) ? [] : judgeStartup(startup, expectation);
+    problems.push(...found.map((problem) => `by the agent's own start-up event of step ${name}, ${problem}`));
+  }
+  return problems;
 }
 
 /** Says in the record why the last step's agent ended by itself, where the boundary shows it. */
