@@ -105,7 +105,20 @@ async function derived(
   const transcripts = (await readTranscripts(store, agent, server, steps)).map(({ transcript }) => transcript);
   const { callIdMeta, untold } = agent;
   const { tokens } = metrics.model;
-  return { metrics, transcript: transcriptFacts({ ...about, transcripts, tokens, callIdMeta, untold }) };
+  return {
+    metrics: heldUse(metrics, record),
+    transcript: transcriptFacts({ ...about, transcripts, tokens, callIdMeta, untold }),
+  };
+}
+
+/** A trial that was not given its condition had no server to leave unused: whether its agent would have is not known. */
+export function heldUse(
+  metrics: TraceMetrics,
+  { outcome, cause }: Pick<TrialRecord, "outcome" | "cause">,
+): TraceMetrics {
+  if (outcome !== "invalid_condition" || metrics.use !== "unused") return metrics;
+  const reason = unknown("unavailable", `the condition was not given: ${cause?.code ?? "no cause"}`);
+  return { ...metrics, use: reason, fallback: reason };
 }
 
 /** Small objects are asked for by several derivations, one after the other. */
