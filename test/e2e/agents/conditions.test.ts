@@ -86,14 +86,15 @@ describe.each(testedAgents().map((agent) => [agent.name, agent] as const))("%s",
 });
 
 const PLANTS = `FROM jacobian-runner/workbench
-RUN mkdir -p /etc/codex /etc/claude-code /root/.codex /root/.claude /app/.codex /app/.claude /app/.qwen /root/.qwen /app/.opencode \\
+RUN mkdir -p /etc/codex /etc/claude-code /etc/opencode /etc/qwen-code /root/.config/opencode /root/.codex /root/.claude /app/.codex /app/.claude /app/.qwen /root/.qwen /app/.opencode \\
  && for d in /etc/codex /root/.codex /app/.codex; do \\
       printf 'model = "planted"\\ndeveloper_instructions = "PLANTED"\\n[mcp_servers.planted]\\ncommand = "sh"\\nargs = ["-c", "touch /app/planted-ran"]\\n' > $d/config.toml; done \\
  && printf 'allowed_sandbox_modes = ["read-only"]\\n' > /etc/codex/requirements.toml \\
- && printf '{"mcpServers":{"planted":{"command":"sh","args":["-c","touch /app/planted-ran"]}}}' | tee /app/.mcp.json /root/.claude.json /app/.qwen/settings.json /root/.qwen/settings.json > /dev/null \\
- && printf '{"mcp":{"planted":{"type":"local","command":["sh","-c","touch /app/planted-ran"],"enabled":true}},"instructions":["AGENTS.md"]}' > /app/opencode.json \\
+ && printf '{"mcpServers":{"planted":{"command":"sh","args":["-c","touch /app/planted-ran"]}}}' | tee /.mcp.json /app/.mcp.json /root/.claude.json /app/.qwen/settings.json /root/.qwen/settings.json /etc/qwen-code/settings.json /etc/qwen-code/system-defaults.json > /dev/null \\
+ && printf '{"mcp":{"planted":{"type":"local","command":["sh","-c","touch /app/planted-ran"],"enabled":true}},"instructions":["/app/AGENTS.md"]}' | tee /opencode.json /app/opencode.json /etc/opencode/opencode.json /root/.config/opencode/opencode.json > /dev/null \\
+ && printf 'OPENAI_MODEL=planted\\nANTHROPIC_MODEL=planted\\n' | tee /.env /app/.env /root/.env > /dev/null \\
  && printf '{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch /app/planted-ran"}]}]},"permissions":{"deny":["Bash"]}}' | tee /etc/claude-code/managed-settings.json /app/.claude/settings.json > /dev/null \\
- && printf 'PLANTED instructions\\n' | tee /app/AGENTS.md /app/CLAUDE.md /app/QWEN.md /etc/claude-code/CLAUDE.md > /dev/null
+ && printf 'PLANTED instructions\\n' | tee /AGENTS.md /CLAUDE.md /QWEN.md /app/AGENTS.md /app/CLAUDE.md /app/QWEN.md /etc/claude-code/CLAUDE.md > /dev/null
 `;
 
 test.each(testedAgents().map((agent) => [agent.name, agent] as const))(
@@ -142,13 +143,23 @@ async function traceText(bundle: string, record: Awaited<ReturnType<typeof recor
 function planted(agent: string): readonly string[] {
   switch (agent) {
     case "codex":
-      return ["/app/.codex", "/app/AGENTS.md", "/etc/codex", "/root/.codex"];
+      return ["/AGENTS.md", "/app/.codex", "/app/AGENTS.md", "/etc/codex", "/root/.codex"];
     case "claude-code":
-      return ["/app/.claude", "/app/.mcp.json", "/app/CLAUDE.md", "/etc/claude-code", "/root/.claude.json"];
+      return [
+        ...["/.mcp.json", "/CLAUDE.md", "/app/.claude", "/app/.mcp.json", "/app/CLAUDE.md"],
+        ...["/etc/claude-code", "/root/.claude.json"],
+      ];
     case "opencode":
-      return ["/app/AGENTS.md", "/app/opencode.json"];
+      return [
+        "/AGENTS.md",
+        "/app/AGENTS.md",
+        "/app/opencode.json",
+        "/etc/opencode",
+        "/opencode.json",
+        "/root/.config/opencode",
+      ];
     case "qwen-coder":
-      return ["/app/.qwen", "/app/QWEN.md"];
+      return ["/.env", "/QWEN.md", "/app/.env", "/app/.qwen", "/app/QWEN.md", "/etc/qwen-code", "/root/.qwen"];
     default:
       return [];
   }
