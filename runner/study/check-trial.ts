@@ -19,6 +19,7 @@ import { offering } from "../trace/summarise.ts";
 import type { ReadObject } from "../trace/trace-bodies.ts";
 import { endEvidence } from "../trial/agent-evidence.ts";
 import { endDetail } from "../trial/end-detail.ts";
+import { gatewayBudgets } from "../trial/gateway-plan.ts";
 import { startupProblems } from "../trial/judge-condition.ts";
 import type { TrialRecord } from "../trial/record.ts";
 import { rederiveRewards } from "../trial/rederive.ts";
@@ -130,7 +131,8 @@ function checkScope(record: TrialRecord, expected: TrialExpectation, { events }:
   const seen = start.model === null ? null : { id: start.model.id, source: start.model.source };
   if (model?.id !== seen?.id || model?.source !== seen?.source)
     reasons.push(`the trace was made with the model ${JSON.stringify(seen)}, planned is ${JSON.stringify(model)}`);
-  const { prices, budgets } = expected.limits;
+  const { prices } = expected.limits;
+  const budgets = gatewayBudgets(expected.limits.budgets, expected.binding.reward.steps);
   if (!isDeepStrictEqual(start.prices, prices))
     reasons.push(
       `the trace was made with the prices ${JSON.stringify(start.prices)}, planned are ${JSON.stringify(prices)}`,

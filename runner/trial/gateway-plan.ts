@@ -1,4 +1,5 @@
 import type { ModelAgent } from "../agent/model-agent.ts";
+import type { Budgets } from "../base/formats/budgets.ts";
 import type { ToolNaming } from "../base/formats/tool-naming.ts";
 import type { GatewaySetSpec } from "./gateway-set.ts";
 import type { TrialSpec } from "./spec.ts";
@@ -35,7 +36,7 @@ export function gatewayPlan(runId: string, spec: TrialSpec): GatewaySetSpec {
       record: spec.record === null ? null : { normalizers: agent.agent.volatile },
       mcp: treatment === null ? null : { url: treatment.url },
       tools: { naming: namingOf(agent.agent, spec), serverTools: serverTools(spec) },
-      budgets: spec.budgets ?? {},
+      budgets: spec.budgets === null ? {} : gatewayBudgets(spec.budgets, spec.task.steps.length),
       proxy: allow.length === 0 ? null : { allow },
     },
     cassette: model.cassette?.bytes ?? null,
@@ -43,6 +44,14 @@ export function gatewayPlan(runId: string, spec: TrialSpec): GatewaySetSpec {
     expected: treatment?.surface ?? null,
     outward: model.cassette === null || allow.length > 0,
   };
+}
+
+/**
+ * The budgets as the gateway of a trial keeps them. The time is one agent's, and the gateway is open over all steps and what is done between
+ * them: where there are several, the runner's own clock alone keeps it.
+ */
+export function gatewayBudgets(budgets: Budgets, steps: number): Budgets {
+  return steps > 1 ? { ...budgets, agentSeconds: null } : budgets;
 }
 
 /** Names of the locked server's tools: offered in the treatment, forbidden in control. */

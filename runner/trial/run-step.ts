@@ -37,11 +37,12 @@ export async function runStep(context: TrialContext, work: StepWork, agentEnded:
   if (!dormant) await watch.time("provision", () => startStep(context, work));
   if (job?.job != null) {
     const agentJob = job.job;
-    set?.link.send({ do: "agent-started" });
+    // One gateway serves every step: it is open from the first agent's start to the last one's end.
+    if (work.index === 0) set?.link.send({ do: "agent-started" });
     const run = await watch.time("agent", () =>
       runAgent(world, container, agentJob, agentLimits(spec, step), set?.link ?? null, signal),
     );
-    set?.link.send({ do: "agent-ended" });
+    if (work.index === spec.task.steps.length - 1) set?.link.send({ do: "agent-ended" });
     record.agentEnd = run.end;
     record.agentOutput = run.output;
     if (run.unwatched !== null) draft.observations.push(run.unwatched);
