@@ -39,8 +39,7 @@ type Target = { readonly value: Json } | { readonly missing: string };
 
 function targetOf({ on, index, at: pointer }: Assertion, { body, items }: SeenRequest): Target {
   if (on === "body") return memberOf(body, pointer);
-  const texts =
-    on === "instruction" ? instruction(items) : items.flatMap((i) => (i.kind === "tool-result" ? [i.text] : []));
+  const texts = on === "instruction" ? instruction(items) : results(items);
   const text = texts.at(index > 0 ? index - 1 : index);
   if (text === undefined) return { missing: `there is none; the conversation has ${texts.length}` };
   if (pointer === null) return { value: text };
@@ -54,6 +53,28 @@ function instruction(items: readonly ConversationItem[]): string[] {
   const before = first === -1 ? items : items.slice(0, first);
   const texts = before.flatMap((item) => (item.kind === "text" && item.role === "user" ? [item.text] : []));
   return texts.length === 0 ? [] : [texts.join("\n")];
+}
+
+/**
+ * The texts of all tool results. Agents that run the calls of a turn at once write the results as they come, so those of a turn stand in the
+ * order of its calls here; results of no call of the turn follow.
+ */
+function results(items: readonly ConversationItem[]): string[] {
+  const texts: string[] = [];
+  let calls: string[] = [];
+  let found: { readonly id: string; readonly text: string }[] = [];
+  const close = (): void => {
+    const place = (id: string): number => (calls.includes(id) ? calls.indexOf(id) : calls.length);
+    texts.push(...found.sort((a, b) => place(a.id) - place(b.id)).map(({ text }) => text));
+    [calls, found] = [[], []];
+  };
+  for (const item of items) {
+    if (isByModel(item) && found.length > 0) close();
+    if (item.kind === "tool-call") calls.push(item.id);
+    else if (item.kind === "tool-result") found.push(item);
+  }
+  close();
+  return texts;
 }
 
 function memberOf(value: Json, pointer: string | null): Target {
