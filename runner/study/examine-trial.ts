@@ -10,6 +10,7 @@ import { type TrialRecord, trialRecordSchema } from "../trial/record.ts";
 import { type BoundLimits, checkTrial, type TrialExpectation } from "./check-trial.ts";
 import type { Plan } from "./plan.ts";
 import { rowContext, rowLines } from "./seal-run.ts";
+import { MAX_RECORD_BYTES } from "./unsealed.ts";
 
 /** What a record says of its trial, without what it names. */
 export interface TrialFacts {
@@ -92,7 +93,7 @@ function expectations({ plan, locked, limits }: ExaminedRun) {
 }
 
 async function readRecord(store: Pick<ObjectStore, "readAll">, ref: ObjectRef): Promise<TrialRecord> {
-  const bytes = await store.readAll(ref);
+  const bytes = await store.readAll(ref, MAX_RECORD_BYTES);
   const record = parseInput(trialRecordSchema, parseStrictJson(bytes, { source: "the record" }), "the record");
   if (!canonicalBytes(record).equals(bytes))
     throw new RunnerError("integrity", "NOT_CANONICAL", "it is not canonical JSON");

@@ -8,13 +8,15 @@ import { listObjects, type ObjectStore } from "../evidence/store.ts";
 import { type TrialRecord, trialRecordSchema } from "../trial/record.ts";
 import type { RunReport } from "./run-report.ts";
 
+/** A record names whatever its trial left, which may be much; how much is bounded where it is collected. */
+export const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 /** A root document is small beside what it names. */
 const MAX_REPORT_BYTES = 256 * 1024 * 1024;
 
 /** Reads a sealed record from the store. @throws RunnerError when it is missing, changed or no record. */
 export async function readSealedRecord(store: Pick<ObjectStore, "readAll">, ref: ObjectRef): Promise<TrialRecord> {
   const source = `record ${ref.digest}`;
-  return parseInput(trialRecordSchema, parseStrictJson(await store.readAll(ref), { source }), source);
+  return parseInput(trialRecordSchema, parseStrictJson(await store.readAll(ref, MAX_RECORD_BYTES), { source }), source);
 }
 
 /** Everything that an earlier report of the run names; its records are named by the current report as well. */

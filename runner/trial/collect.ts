@@ -10,6 +10,8 @@ import type { ArtifactRecord, StepRecord } from "./record.ts";
 
 /** Bounds of everything that is collected from one container. */
 export const COLLECT_LIMITS = { entries: 20_000, fileBytes: 1024 ** 3, totalBytes: 4 * 1024 ** 3 };
+/** Bytes of the record that names what is collected: an agent that makes many long names must not make a record that nobody reads. */
+export const LISTED_BYTES = 12 * 1024 ** 2;
 
 /** What was read from a dead container. */
 export interface Collected {
@@ -34,7 +36,9 @@ export async function collect(
   workdir: string,
   signal: AbortSignal,
 ): Promise<Collected> {
-  const logs = await readTree(container, store, LOGS, [], signal);
+  // What is declared has room of its own, however much the agent logged.
+  const room: Room = { bytes: LISTED_BYTES };
+  const logs = await readTree(container, store, LOGS, [], { bytes: LISTED_BYTES }, signal);
   const inLogs = (prefix: string): ArtifactRecord[] => logs.entries.filter(({ path }) => isBelow(path, prefix));
   const collected: Collected = {
     artifacts: inLogs(AGENT_LOGS),
@@ -50,7 +54,7 @@ export async function collect(
       claim(collected.artifacts, found);
       if (found.length === 0 && !spec.implicit) collected.refused.push({ path: source, reason: "absent" });
     } else {
-      const tree = await readTree(container, store, source, spec.exclude, signal);
+      const tree = await readTree(container, store, source, spec.exclude, room, signal);
       claim(collected.artifacts, tree.entries);
       collected.refused.push(...tree.refused);
     }
@@ -77,18 +81,30 @@ interface Tree {
   readonly refused: { path: string; reason: string }[];
 }
 
+/** What is left for the names of a container's artifacts. */
+interface Room {
+  bytes: number;
+}
+
 async function readTree(
   container: Container,
   store: ObjectStore,
   root: string,
   exclude: readonly string[],
+  room: Room,
   signal: AbortSignal,
 ): Promise<Tree> {
   const archive = await container.getArchive(root, { signal });
   if (archive === null) return { entries: [], refused: root === LOGS ? [] : [{ path: root, reason: "absent" }] };
   const entries: ArtifactRecord[] = [];
   const byPath = new Map<string, ArtifactRecord>();
+  let unlisted = 0;
   const keep = (record: ArtifactRecord): void => {
+    room.bytes -= Buffer.byteLength(JSON.stringify(record));
+    if (room.bytes < 0) {
+      unlisted += 1;
+      return;
+    }
     entries.push(record);
     byPath.set(record.path, record);
   };
@@ -99,6 +115,10 @@ async function readTree(
     onEntry: async (entry, body) => {
       if (exclude.some((pattern) => matchesExclude(pattern, entry.path))) return;
       const path = absolute(root, entry.path);
+      if (room.bytes < 0) {
+        unlisted += 1;
+        return;
+      }
       const content = entry.type === "file" && body !== null ? await store.putStream(body) : null;
       keep(toRecord(entry, path, content, (target) => byPath.get(absolute(root, target))));
     },
@@ -110,6 +130,7 @@ async function readTree(
   if (summary.refusedTotal > summary.refused.length) {
     refused.push({ path: root, reason: `${summary.refusedTotal - summary.refused.length} more were refused` });
   }
+  if (unlisted > 0) refused.push({ path: root, reason: `limit: names of ${unlisted} more` });
   if (summary.truncatedBy !== null) refused.push({ path: root, reason: `limit: ${summary.truncatedBy}` });
   return { entries, refused };
 }
