@@ -12,7 +12,7 @@ import { asEvent, type Opening } from "./run-opening.ts";
 import { registerRun } from "./run-registry.ts";
 import { type SealedRun, storeOracle } from "./seal-run.ts";
 import { holdLedger, type OpenSide, runSession, type SessionOptions, taskImagesOf } from "./session.ts";
-import { mcpPlan, planTrialSpecs } from "./trial-specs.ts";
+import { foreignServerImage, mcpPlan, planTrialSpecs } from "./trial-specs.ts";
 import { clearUnbegun } from "./unbegun.ts";
 
 export interface ExecuteOptions extends SessionOptions {
@@ -59,10 +59,11 @@ export async function executePlan(options: ExecuteOptions): Promise<SealedRun[]>
 
 /** Writes what a new run binds: its plan, then, with everything it names durable, the line that opens it. */
 export async function openRun(
-  { prepared, request, engine }: SessionOptions,
+  options: SessionOptions,
   bundle: Awaited<ReturnType<typeof openBundle>>,
   run: Pick<Opening, "runId" | "condition" | "order" | "startedAt"> & { readonly surface: Buffer | null },
 ): Promise<void> {
+  const { prepared, request, engine } = options;
   const { surface, ...identity } = run;
   const { store } = bundle;
   await bundle.writeDocument(BUNDLE.plan, canonicalBytes(prepared.plan));
@@ -73,7 +74,7 @@ export async function openRun(
     plan: digestJson(prepared.plan),
     request,
     host: { ...engine.facts },
-    images: Object.fromEntries(prepared.own.ids),
+    images: { ...Object.fromEntries(prepared.own.ids), ...(await foreignServerImage(options)) },
     taskImages: taskImagesOf(prepared),
     oracle: await storeOracle(store, prepared),
     observedSurface: surface === null ? null : await store.put(surface),

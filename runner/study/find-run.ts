@@ -33,6 +33,8 @@ export interface FoundSide {
   readonly report: { readonly anchor: Digest; readonly bytes: Buffer; readonly document: RunReport } | null;
   /** The report is the one that the whole ledger belongs to. */
   readonly sealed: boolean;
+  /** Its ledger is held with the run; a side that has no ledger yet cannot be. */
+  readonly held: boolean;
 }
 
 /** A run that was begun, held by this process alone until it is disposed. */
@@ -55,12 +57,13 @@ export interface FoundRun extends AsyncDisposable {
 export async function findRun(path: string): Promise<FoundRun> {
   const dirs = await locate(resolve(path));
   await using stack = new AsyncStack();
-  const read: { condition: Condition | null; dir: string; ledger: LedgerContent; openings: Openings | null }[] = [];
+  const read: (Pick<FoundSide, "dir" | "held" | "ledger" | "openings"> & { condition: Condition | null })[] = [];
   for (const [condition, dir] of dirs.sides) {
     const file = join(dir, BUNDLE.ledger);
-    if (await isFile(file)) stack.use(await holdLedger(dir));
+    const held = await isFile(file);
+    if (held) stack.use(await holdLedger(dir));
     const ledger = await readLedger(file);
-    read.push({ condition, dir, ledger, openings: readOpenings(ledger.lines, file) });
+    read.push({ condition, dir, held, ledger, openings: readOpenings(ledger.lines, file) });
   }
   const opened = read.flatMap(({ openings }) => openings ?? []);
   const [openings] = opened;
@@ -79,7 +82,7 @@ export async function findRun(path: string): Promise<FoundRun> {
   }
   const plan = await readPlan(read.find((side) => side.openings !== null)?.dir ?? dirs.dir, openings.opening.plan);
   const sides: FoundSide[] = [];
-  for (const { condition, dir, ledger, openings: own } of read) {
+  for (const { condition, dir, held, ledger, openings: own } of read) {
     const side = own?.opening.condition ?? condition;
     if (side === null || (order === "separate" && own === null)) continue;
     const attempts = readAttempts(ledger.lines);
@@ -95,10 +98,19 @@ export async function findRun(path: string): Promise<FoundRun> {
       due: dueAttempts(planned, attempts),
       report,
       sealed: report !== null && report.document.ledger.head === ledger.head && ledger.tornBytes === 0,
+      held,
     });
   }
   const held = stack.move();
   return { dir: dirs.dir, runId, openings, plan, sides, [Symbol.asyncDispose]: () => held.disposeAsync() };
+}
+
+/**
+ * Holds a side's ledger once it is there; null when it is held with the run already, as one is that was made and not written to.
+ * @throws RunnerError `RUN_BUSY`.
+ */
+export async function holdSide({ dir, held }: Pick<FoundSide, "dir" | "held">): Promise<AsyncDisposable | null> {
+  return held ? null : holdLedger(dir);
 }
 
 interface Located {

@@ -12,15 +12,15 @@ import { ENGINE_FACTS } from "./compare-bindings.ts";
 import { markCutOff } from "./cut-off.ts";
 import { showValue } from "./differences.ts";
 import { openRun } from "./execute.ts";
-import type { FoundRun, FoundSide } from "./find-run.ts";
+import { type FoundRun, type FoundSide, holdSide } from "./find-run.ts";
 import { writePair } from "./pair-file.ts";
 import { requireSamePlan } from "./plan-changes.ts";
 import { preflight } from "./preflight.ts";
 import { asEvent, boundTaskImages, supersededAnchors } from "./run-opening.ts";
 import { registerRun } from "./run-registry.ts";
 import type { SealedRun } from "./seal-run.ts";
-import { holdLedger, type OpenSide, runSession, type SessionOptions, taskImagesOf } from "./session.ts";
-import { mcpPlan, planTrialSpecs } from "./trial-specs.ts";
+import { type OpenSide, runSession, type SessionOptions, taskImagesOf } from "./session.ts";
+import { foreignServerImage, mcpPlan, planTrialSpecs } from "./trial-specs.ts";
 import { removeTemporaries } from "./unbegun.ts";
 
 /** A condition's bundle that was opened again, or for the first time, with the anchor that its new report supersedes. */
@@ -42,7 +42,7 @@ export async function resumeRun(options: SessionOptions, run: FoundRun): Promise
   const { engine, prepared, signal, report, clock = systemClock } = options;
   const { openings, runId, sides } = run;
   requireSamePlan(run.plan, prepared.plan);
-  requireSameMachine(options, run);
+  await requireSameMachine(options, run);
   const startedAt = clock.wall();
   await using stack = new AsyncStack();
   const shared = stack.use(await openWorld({ engine, runId, images: prepared.own.ids, signal, clock }));
@@ -68,7 +68,7 @@ export async function resumeRun(options: SessionOptions, run: FoundRun): Promise
     const bundle = stack.use(await openBundle(dir, { secrets, ledger: side.ledger }));
     const seen = condition === "treatment" ? surface : null;
     if (side.openings === null) {
-      stack.use(await holdLedger(dir));
+      stack.use(await holdSide(side));
       const { order } = openings.opening;
       await openRun(options, bundle, { runId, condition, order, startedAt, surface: seen });
       reopened.push({ condition, bundle, surface: seen, earlier: [] });
@@ -133,13 +133,15 @@ async function seenBefore({ store }: BundleWriter, { openings }: FoundSide): Pro
 }
 
 /** What a run bound beside its plan: the engine, and the ids of all images. */
-function requireSameMachine({ engine, prepared }: SessionOptions, { openings, runId, sides }: FoundRun): void {
+async function requireSameMachine(options: SessionOptions, { openings, plan, runId, sides }: FoundRun): Promise<void> {
+  const { engine, prepared } = options;
   const { opening } = openings;
+  const foreign = opening.images[plan.mcp.image] === undefined ? {} : await foreignServerImage(options);
   const bound: [string, unknown, unknown][] = [];
   const facts: Readonly<Record<string, unknown>> = { ...engine.facts };
   for (const name of ENGINE_FACTS) bound.push([`engine ${name}`, opening.host[name], facts[name]]);
   for (const [name, id] of Object.entries(opening.images))
-    bound.push([`image ${name}`, id, prepared.own.ids.get(name)]);
+    bound.push([`image ${name}`, id, prepared.own.ids.get(name) ?? foreign[name]]);
   const found = taskImagesOf(prepared);
   for (const { openings: own } of sides) {
     for (const [task, images] of Object.entries(own === null ? {} : boundTaskImages(own)))

@@ -2,13 +2,15 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import pLimit from "p-limit";
 import { canonicalBytes } from "../base/canonical-json.ts";
-import type { Digest } from "../base/digest.ts";
+import { type Digest, digestJson } from "../base/digest.ts";
 import { BUNDLE, createBundle } from "../evidence/bundle.ts";
 import type { PreparedPlan } from "./make-plan.ts";
 import { CONDITIONS, type Condition } from "./order.ts";
 import { writePair } from "./pair-file.ts";
+import { asEvent, type Opening } from "./run-opening.ts";
 import type { RunReport } from "./run-report.ts";
-import { type SealedRun, sealRun } from "./seal-run.ts";
+import type { RunRequest } from "./run-request.ts";
+import { type SealedRun, sealRun, storeOracle } from "./seal-run.ts";
 import { SYNTHETIC_SURFACE, type SyntheticSize, syntheticPlan } from "./synthetic-plan.ts";
 import { openSyntheticRecords } from "./synthetic-record.ts";
 
@@ -31,7 +33,22 @@ export interface SyntheticPair {
 }
 
 const RUN_ID = "20260101T000000Z-5e7de71c";
+const STARTED_AT = "2026-01-01T00:00:00.000Z";
 const WRITERS = 8;
+/** Nobody asked for a run. */
+const NO_REQUEST: RunRequest = {
+  study: "synthetic",
+  tasks: [],
+  repetitions: null,
+  replay: null,
+  agent: null,
+  model: null,
+  reasoningEffort: null,
+  record: null,
+  imageMap: [],
+  buildNetwork: "default",
+  cwd: "/",
+};
 
 /**
  * Writes a pair of valid bundles without running anything, through the product's own store, ledger, gateway evidence and report writers. They
@@ -74,7 +91,19 @@ async function writeSide(
   const { plan } = prepared;
   await using bundle = await createBundle(dir);
   await bundle.writeDocument(BUNDLE.plan, canonicalBytes(plan));
-  await bundle.ledger.append({ type: "run-opened", runId: RUN_ID, kind: "run", condition, order: "interleaved" });
+  const surface = condition === "treatment" ? canonicalBytes(SYNTHETIC_SURFACE) : null;
+  const opening: Opening = {
+    ...({ type: "run-opened", kind: "run", runId: RUN_ID, condition, order: "interleaved" } as const),
+    plan: digestJson(plan),
+    startedAt: STARTED_AT,
+    request: NO_REQUEST,
+    host: SYNTHETIC_HOST,
+    images: Object.fromEntries(Object.values(prepared.own.lock.images).map(({ name, imageId }) => [name, imageId])),
+    taskImages: {},
+    oracle: await storeOracle(bundle.store, prepared),
+    observedSurface: surface === null ? null : await bundle.store.put(surface),
+  };
+  await bundle.ledger.append(asEvent(opening));
   const planned = plan.trials.filter((trial) => trial.condition === condition);
   const limit = pLimit(WRITERS);
   const sealed: RunReport["trials"] = [];
@@ -108,10 +137,10 @@ async function writeSide(
     condition,
     order: "interleaved",
     prepared,
-    surface: condition === "treatment" ? canonicalBytes(SYNTHETIC_SURFACE) : null,
+    surface,
     trials: sealed,
     engine: { facts: SYNTHETIC_HOST },
-    startedAt: "2026-01-01T00:00:00.000Z",
+    startedAt: STARTED_AT,
     finishedAt: "2026-01-01T12:00:00.000Z",
   });
   return { sealed: run, trials: planned.length, traceBytes };

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { findAgent } from "../agent/registry.ts";
+import type { Digest } from "../base/digest.ts";
 import type { Engine } from "../docker/engine.ts";
 import { resolveImage } from "../image/resolve-base.ts";
 import type { AgentPlan, McpPlan, ModelPlan, ResolvedImage, TrialSpec } from "../trial/spec.ts";
@@ -66,6 +67,13 @@ export async function mcpPlan({ engine, study, prepared, report, signal }: SpecO
     surface: prepared.surface,
     catalogUri: mcp.catalog ?? null,
   };
+}
+
+/** The id of the study's server's image by its name, where it is none of the runner's own and so not in the plan. */
+export async function foreignServerImage(options: SpecOptions): Promise<Record<string, Digest>> {
+  const { own, plan } = options.prepared;
+  const { image } = plan.mcp;
+  return own.ids.has(image) ? {} : { [image]: (await mcpPlan(options)).image };
 }
 
 function trialSpec(

@@ -1,5 +1,6 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { hasCode } from "../base/errors.ts";
 import { BUNDLE, requireEmpty } from "../evidence/bundle.ts";
 import { readLedger } from "../evidence/ledger.ts";
 import { CONDITIONS } from "./order.ts";
@@ -34,7 +35,16 @@ async function isUnbegun(dir: string): Promise<boolean> {
   const own = new Set<string>([BUNDLE.plan, BUNDLE.ledger, "objects"]);
   const names = await readdir(dir).catch(() => null);
   if (names === null || !names.every((name) => own.has(name) || TEMPORARY.test(name))) return false;
-  // A folder of a plan has no ledger, and no bundle has its plan before its ledger.
-  if (!names.includes(BUNDLE.ledger)) return !names.includes(BUNDLE.plan);
+  // A folder of a plan has no ledger, and no bundle has its plan before its ledger, or anything in its store.
+  if (!names.includes(BUNDLE.ledger)) return !names.includes(BUNDLE.plan) && (await isBare(join(dir, "objects")));
   return (await readLedger(join(dir, BUNDLE.ledger))).lines.length === 0;
+}
+
+/** A store that nothing was put into, or none at all. */
+async function isBare(objects: string): Promise<boolean> {
+  const entries = await readdir(objects, { recursive: true }).catch((thrown: unknown) => {
+    if (hasCode(thrown, "ENOENT")) return [];
+    throw thrown;
+  });
+  return entries.every((name) => name === "tmp");
 }

@@ -12,6 +12,7 @@ import { parseInput } from "../base/zod-input.ts";
 import { BUNDLE } from "../evidence/bundle.ts";
 import { digestSchema } from "../evidence/object-ref.ts";
 import { checkLedger, type SupersededAttempt } from "./check-ledger.ts";
+import { checkOpening } from "./check-opening.ts";
 import { limitsOf } from "./check-trial.ts";
 import type { TrialFacts } from "./examine-trial.ts";
 import { oracleKey, parseOracleEvidence } from "./oracle-evidence.ts";
@@ -53,6 +54,7 @@ export async function verifyRun(reader: BundleReader, report: RunReport): Promis
   limitsOf(plan);
   await checkPlan(reader, report, plan);
   const superseded = await checkLedger(reader, report);
+  checkOpening(reader, report);
   checkCoverage(reader, report, plan);
   checkImages(reader, report, plan);
   await checkOracle(reader, report, plan);
@@ -194,6 +196,7 @@ function checkDerived(
   const taskOf = new Map(plan.trials.map(({ number, task }) => [number, task]));
   const images = new Map(plan.tasks.map(({ id }) => [id, new Map<string, Digest>()]));
   const trials: VerifiedTrial[] = [];
+  const servers = new Map<string, Digest>();
   const share = partSharer();
   const hash = createHash("sha256");
   for (const [index, { number }] of report.trials.entries()) {
@@ -202,7 +205,8 @@ function checkDerived(
     if (facts === null || task === undefined) continue;
     for (const reason of reasons) refuse(`trial ${number}: ${reason}`);
     const known = images.get(task) ?? new Map<string, Digest>();
-    for (const reason of checkTrialImages(facts.images, report, plan, known)) refuse(`trial ${number}: ${reason}`);
+    for (const reason of checkTrialImages(facts.images, report, plan, known, servers))
+      refuse(`trial ${number}: ${reason}`);
     if (row === null) continue;
     trials.push({ row: share(JSON.parse(row) as TrialRow), facts });
     hash.update(row);
@@ -215,12 +219,13 @@ function checkDerived(
   return { trials, rows, images };
 }
 
-/** The runner's own images by their bound id, and every image of a task the same in all of its trials. */
+/** The runner's own images by their bound id, every image of a task the same in all of its trials, and the server's in all of the run's. */
 function checkTrialImages(
   images: Readonly<Record<string, Digest>>,
   report: RunReport,
   plan: Plan,
   known: Map<string, Digest>,
+  servers: Map<string, Digest>,
 ): string[] {
   const reasons: string[] = [];
   const own: Readonly<Record<string, string>> = { gateway: "gateway", mcp: plan.mcp.image };
@@ -232,6 +237,10 @@ function checkTrialImages(
     known.set(role, before);
     if (before !== id) reasons.push(`it ran the ${role} image ${id}, another trial of its task ${before}`);
   }
+  const server = servers.get("mcp") ?? images.mcp;
+  if (server !== undefined) servers.set("mcp", server);
+  if (images.mcp !== undefined && images.mcp !== server)
+    reasons.push(`it ran the mcp image ${images.mcp}, another trial of the run ${server}`);
   if (report.condition === "control" && images.mcp !== undefined) reasons.push("control ran an MCP server's image");
   return reasons;
 }

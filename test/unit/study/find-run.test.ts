@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import type { LedgerLine } from "../../../runner/evidence/ledger.ts";
 import { objectPath } from "../../../runner/evidence/store.ts";
-import { findRun } from "../../../runner/study/find-run.ts";
+import { findRun, holdSide } from "../../../runner/study/find-run.ts";
 import type { PreparedPlan } from "../../../runner/study/make-plan.ts";
 import { isComplete, resumeRun } from "../../../runner/study/resume.ts";
 import type { SessionOptions } from "../../../runner/study/session.ts";
@@ -148,6 +148,19 @@ test("a side that was not opened yet is due whole", async () => {
   expect([control?.length, treatment?.length]).toEqual([3, 3]);
 });
 
+test("a side whose ledger was made and not written to is held with the run, not a second time", async () => {
+  await cutAfter("control", 1);
+  await rm(join(dir, "treatment"), { recursive: true });
+  await mkdir(join(dir, "treatment"));
+  await writeFile(ledgerOf("treatment"), "");
+  await using run = await findRun(dir);
+  expect(run.sides.map(({ condition, openings }) => [condition, openings === null])).toEqual([
+    ["control", false],
+    ["treatment", true],
+  ]);
+  for (const side of run.sides) expect(await holdSide(side)).toBeNull();
+});
+
 test("where nothing was begun there is nothing to continue, and the same folder can be used again", async () => {
   expect(await refusal(join(dir, "elsewhere"))).toMatchObject({ code: "NO_RUN" });
   for (const side of ["control", "treatment"]) {
@@ -166,6 +179,16 @@ test("what holds a line of a run, or anything else, is never cleared away", asyn
   await mkdir(plan, { recursive: true });
   await writeFile(join(plan, "plan.json"), "{}");
   await expect(clearUnbegun(plan)).rejects.toMatchObject({ code: "OUT_NOT_EMPTY" });
+});
+
+test("a folder that is merely named like a store is nobody's to clear away", async () => {
+  const kept = join(root, "mine", "objects", "notes.txt");
+  await mkdir(join(root, "mine", "objects"), { recursive: true });
+  await writeFile(kept, "kept");
+  await expect(clearUnbegun(join(root, "mine"))).rejects.toMatchObject({ code: "OUT_NOT_EMPTY" });
+  expect(await readFile(kept, "utf8")).toBe("kept");
+  await mkdir(join(root, "bare", "objects", "tmp"), { recursive: true });
+  await expect(clearUnbegun(join(root, "bare"))).resolves.toBeUndefined();
 });
 
 test("two at once: whoever comes second is refused as long as the first is at work", async () => {

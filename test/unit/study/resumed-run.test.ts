@@ -2,12 +2,15 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { canonicalBytes } from "../../../runner/base/canonical-json.ts";
 import type { Digest } from "../../../runner/base/digest.ts";
+import { openStore, readableStore } from "../../../runner/evidence/store.ts";
 import { renderReport } from "../../../runner/report/render.ts";
 import { compareBundles } from "../../../runner/study/compare.ts";
 import { findRun } from "../../../runner/study/find-run.ts";
 import { makeReport } from "../../../runner/study/report.ts";
 import { isComplete } from "../../../runner/study/resume.ts";
+import { readSealedRecord } from "../../../runner/study/unsealed.ts";
 import { verifyBundle } from "../../../runner/study/verify-bundle.ts";
 import { type BundlePair, makeBundlePair } from "../../support/bundles.ts";
 import { cloneBundle, forge, type Parts } from "../../support/bundles-forge.ts";
@@ -85,6 +88,15 @@ function byTask(attempts: readonly { readonly number: number }[]) {
   return (a: readonly unknown[], b: readonly unknown[]): number =>
     (place.get(Number(a[0])) ?? 0) - (place.get(Number(b[0])) ?? 0);
 }
+
+test("a record that names more than most is read like any other", async () => {
+  const store = await openStore(join(dir, "long"));
+  const report = JSON.parse(await readFile(join(pair.control, "report.json"), "utf8"));
+  const record = await readSealedRecord(readableStore(pair.control), report.trials[0].record);
+  const long = { ...record, observations: ["x".repeat(17 * 1024 * 1024)] };
+  const ref = await store.put(canonicalBytes(long));
+  expect((await readSealedRecord(store, ref)).observations[0]?.length).toBe(17 * 1024 * 1024);
+});
 
 test("nothing is missing in it, so a resume has nothing to do", async () => {
   await using run = await findRun(join(dir, "pair"));
@@ -164,6 +176,39 @@ test.each<readonly [string, (parts: Parts) => void, RegExp]>([
       if (events[0] !== undefined) events[0].order = "separate";
     },
     /opens a run with order separate, the report says interleaved/,
+  ],
+  [
+    "another plan than it was opened with",
+    ({ plan }) => {
+      plan.budgets = { ...plan.budgets, tokens: 199_999 };
+    },
+    /ledger\.jsonl, line 1: the run was opened with another plan than the report says/,
+  ],
+  [
+    "another engine than it was opened on",
+    ({ report }) => void Object.assign(report.host, { version: "28.0.0" }),
+    /ledger\.jsonl, line 1: the run was opened with another host\.version than the report says/,
+  ],
+  [
+    "another image than it was opened with",
+    ({ events }) => {
+      if (events[0] !== undefined) events[0].images = { gateway: `sha256:${"1".repeat(64)}` };
+    },
+    /ledger\.jsonl, line 1: the run was opened with another image gateway than the report says/,
+  ],
+  [
+    "an earlier start than it was opened at",
+    ({ report }) => {
+      report.startedAt = "2026-11-29T12:00:00.000Z";
+    },
+    /ledger\.jsonl, line 1: the run was opened with another startedAt than the report says/,
+  ],
+  [
+    "an opening that says nothing of what it bound",
+    ({ events }) => {
+      if (events[0] !== undefined) delete events[0].host;
+    },
+    /ledger\.jsonl, line 1/,
   ],
   [
     "an opening of another run in the middle",
