@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import { writeDurably } from "../base/durable.ts";
 import { RunnerError } from "../base/errors.ts";
+import { requireOutsideBundles } from "../evidence/outside-bundle.ts";
 import { type CompareRequest, compareBundles, comparisonBytes } from "../study/compare.ts";
 import { comparisonText } from "../study/compare-text.ts";
 import type { Condition } from "../study/order.ts";
@@ -17,10 +18,11 @@ export const run: Run<typeof OPTIONS.compare> = async (options, [first = "", sec
   const folders = second === undefined ? ([at(first)] as const) : ([at(first), at(second)] as const);
   const given = { control: options.controlReportSha256, treatment: options.treatmentReportSha256 };
   const anchors = options.ledger === undefined ? given : await fill(given, folders, at(options.ledger), io);
+  const out = options.out === undefined ? null : await requireOutsideBundles(at(options.out), "the comparison");
   const comparison = await compareBundles({ folders, anchors }, io.signal, examineProgram(io));
   // A file of thousands of pairs is not made for nothing.
-  const bytes = options.out !== undefined || options.json ? comparisonBytes(comparison) : null;
-  if (options.out !== undefined && bytes !== null) await writeDurably(at(options.out), bytes);
+  const bytes = out !== null || options.json ? comparisonBytes(comparison) : null;
+  if (out !== null && bytes !== null) await writeDurably(out, bytes);
   io.out(options.json && bytes !== null ? `${bytes.toString("utf8")}\n` : comparisonText(comparison));
   if (!comparison.valid) return 1;
   if (!failing.has(comparison.verdict)) return 0;

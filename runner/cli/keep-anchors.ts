@@ -73,7 +73,8 @@ export async function keepAnchors(runs: readonly Kept[], { ledger, key }: Keeper
         supersedes: report.earlier?.find(({ digest }) => digest === known)?.digest ?? null,
         recordedAt: new Date().toISOString(),
       });
-      io.say(`ledger ${ledger}: anchor of ${condition} appended`);
+      const { head } = await readOperatorLedger(ledger);
+      io.say(`ledger ${ledger}: anchor of ${condition} appended; its last line is now ${head}`);
     }
     const path = `${dir}.report.sig`;
     const stale = await putAside(path, supersedes, anchor);

@@ -6,7 +6,7 @@ import { counted, percent, points, sizeInPoints } from "./wording.ts";
 type Measured = Omit<PairedAnalysis, keyof Decision | "statements">;
 
 /** Means from which scores have next to no room: at the top for the control, at the bottom for both conditions. */
-const CEILING = 0.95;
+export const CEILING = 0.95;
 
 function fewTasks({ coverage, tasksNeeded, plan }: Measured): string[] {
   const tasks = coverage.completeTasks;

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Digest } from "../base/digest.ts";
 import { isUnknown } from "../base/unknown.ts";
 import { differencesOf, showValue } from "./differences.ts";
+import { CONDITIONS } from "./order.ts";
 import type { VerifiedRun } from "./verify-run.ts";
 
 /** Facts of the engine under which a trial may come out differently. */
@@ -49,10 +50,12 @@ export function pairReasons(control: VerifiedRun, treatment: VerifiedRun): strin
       reasons.push(`host.${name}: control ran on ${showValue(here)}, treatment on ${showValue(there)}`);
   }
   reasons.push(...differences(control.report.images, treatment.report.images).map((place) => `images${place}`));
-  reasons.push(...differences(control.report.oracle, treatment.report.oracle).map((place) => `oracle${place}`));
+  // The plan binds what each oracle evidence proves; when it was proven again is no difference.
   reasons.push(...surfaceReasons(control, treatment));
   reasons.push(...imageReasons(control, treatment));
   const models = { control: observedModels(control), treatment: observedModels(treatment) };
+  for (const side of CONDITIONS)
+    if (models[side].length > 1) reasons.push(`model: ${side} was answered by several: ${models[side].join(", ")}`);
   // A side that no model answered was compared by its bindings; it has no other model.
   if (
     models.control.length > 0 &&
@@ -63,7 +66,17 @@ export function pairReasons(control: VerifiedRun, treatment: VerifiedRun): strin
       `model: control was answered by ${models.control.join(", ")}, treatment by ${models.treatment.join(", ")}`,
     );
   }
+  const agents = [...new Set([...observedAgents(control), ...observedAgents(treatment)])].sort();
+  if (agents.length > 1) reasons.push(`agent: by its own words it was of several releases: ${agents.join(", ")}`);
   return reasons;
+}
+
+/** Releases of the agent by its own words in the scored trials. */
+function observedAgents({ rows }: VerifiedRun): string[] {
+  return rows.flatMap(({ outcome, transcript }) => {
+    if (outcome !== "scored" || transcript === null || isUnknown(transcript)) return [];
+    return isUnknown(transcript.version) ? [] : [transcript.version];
+  });
 }
 
 /** Differences of the machines that do not refuse. */

@@ -1,7 +1,8 @@
-import { isUnknown, type Known, unknown } from "../base/unknown.ts";
+import { isUnknown, type Known, sumKnown, unknown } from "../base/unknown.ts";
 import { type KnownSummary, summariseKnown } from "../stats/known-summary.ts";
 import type { PlannedPair } from "../stats/pairs.ts";
 import type { SecondaryMetric } from "../stats/secondary.ts";
+import type { OperationCheck } from "../trace/operation-checks.ts";
 import type { TraceMetrics } from "../trace/summarise.ts";
 import type { ComparedPair, MetricUnit, ServerLine } from "./comparison.ts";
 import type { TrialRow } from "./trial-row.ts";
@@ -23,6 +24,11 @@ function traced(read: (metrics: TraceMetrics) => Known<number>): TrialMetric["re
 
 const part = <T>(value: Known<T>, read: (value: T) => number): Known<number> =>
   isUnknown(value) ? value : read(value);
+
+/** Checks whose value came from another operation; one whose producer is not known makes the count unknown. */
+function independentOf(checks: readonly OperationCheck[]): Known<number> {
+  return sumKnown(checks.map(({ independent }) => (isUnknown(independent) ? independent : Number(independent))));
+}
 
 function metric(name: string, label: string, unit: MetricUnit, read: TrialMetric["read"]): TrialMetric {
   return { name, label, unit, read };
@@ -154,6 +160,18 @@ export const SERVER_METRICS: readonly TrialMetric[] = [
     "of these, operations completed",
     "count",
     traced((m) => part(m.continuation, (c) => c.completed)),
+  ),
+  metric(
+    "server.checks",
+    "checks attempted",
+    "count",
+    traced((m) => part(m.checks, (checks) => checks.length)),
+  ),
+  metric(
+    "server.independentChecks",
+    "of these, checks of what another operation had produced",
+    "count",
+    traced((m) => (isUnknown(m.checks) ? m.checks : independentOf(m.checks))),
   ),
   metric(
     "server.callsNotSent",

@@ -1,5 +1,7 @@
+import { isUnknown } from "../base/unknown.ts";
 import type { PairedAnalysis } from "../stats/analysis.ts";
 import { explainMethod, explainResult } from "../stats/explain.ts";
+import { CEILING } from "../stats/statements.ts";
 import { counted, percent } from "../stats/wording.ts";
 import type { ComparedRun, ComparedStudy, ServerUseCounts, ValidComparison } from "./comparison.ts";
 
@@ -41,6 +43,24 @@ function observed(noun: string): Readonly<Record<Verdict, string>> {
   };
 }
 
+/** The class in words, for whoever has no comparison to look at. */
+export function evidenceSentence(evidenceClass: EvidenceClass): string {
+  return CLASS[evidenceClass];
+}
+
+/** What keeps held-out tasks from saying more than what was seen: they must be whole, repeated, and leave the control room. */
+function limitsOf({ repetitions, subset }: ComparedStudy, { control }: PairedAnalysis): string[] {
+  return [
+    ...(subset ? ["the study was not run as it was planned"] : []),
+    ...(repetitions < 2 ? ["no trial was repeated"] : []),
+    ...(!isUnknown(control) && control >= CEILING ? ["the control left next to no room"] : []),
+  ];
+}
+
+function limitedSentence(limits: readonly string[]): string {
+  return `Observation on held-out tasks: ${limits.join(", and ")}, so it says what was seen in these runs of these tasks and nothing about other tasks. The plan authorises no causal claim.`;
+}
+
 /** What the source of the model's words takes away from every figure. */
 const SOURCE: Readonly<Record<ComparedStudy["modelSource"], string | null>> = {
   live: null,
@@ -66,9 +86,10 @@ export interface WordingFacts {
 export function interpret(facts: WordingFacts): string[] {
   const { study, order, analysis, control, treatment, use, machines } = facts;
   const { evidenceClass, mcp, modelSource, subset } = study;
+  const limits = evidenceClass === "held-out-comparison" ? limitsOf(study, analysis) : [];
   const sentences: (string | null)[] = [
     SOURCE[modelSource],
-    CLASS[evidenceClass],
+    limits.length === 0 ? CLASS[evidenceClass] : limitedSentence(limits),
     subset ? "Exploratory: part of the study's tasks, or other repetitions than it says." : null,
     order === "separate"
       ? "order: separate. The conditions were executed apart, so what changed between the two runs (provider, machine, time of day) is not balanced by a random order inside pairs."

@@ -1,4 +1,5 @@
 import type { Source, StudyFacts } from "../report/model.ts";
+import { evidenceSentence } from "./compare-wording.ts";
 import type { ComparedStudy } from "./comparison.ts";
 import type { Plan } from "./plan.ts";
 
@@ -11,7 +12,7 @@ export function studyFacts(
   order: StudyFacts["order"],
   modelSource: StudyFacts["modelSource"],
   planDigest: string,
-): StudyFacts {
+): StudyFacts & Pick<ComparedStudy, "evidenceClass"> {
   const { agent, model, mcp, budgets, runner } = study;
   const binding = (name: string): string => String(runner[name] ?? "unknown (missing)");
   return {
@@ -71,7 +72,11 @@ export function countingRules(paired: boolean): string[] {
 }
 
 /** What a reader must know first. */
-export function cautionsOf(study: StudyFacts, sources: readonly Source[], unscored: number): string[] {
+export function cautionsOf(
+  study: StudyFacts & { readonly evidenceClass: ComparedStudy["evidenceClass"] },
+  sources: readonly Source[],
+  unscored: number,
+): string[] {
   const cautions: string[] = [];
   const loose = sources.filter(({ heldAgainstAnchor }) => !heldAgainstAnchor);
   if (loose.length > 0) {
@@ -86,9 +91,6 @@ export function cautionsOf(study: StudyFacts, sources: readonly Source[], unscor
   if (study.subset) cautions.push("This is a subset of the study: not its tasks and repetitions as planned.");
   if (unscored > 0)
     cautions.push(`${unscored} ${unscored === 1 ? "trial has" : "trials have"} no score; see how it counts, and why.`);
-  if (study.evidenceClass !== "held-out-comparison")
-    cautions.push(
-      `Evidence class ${study.evidenceClass}: an observation on known tasks under the frozen conditions, no causal claim.`,
-    );
+  if (study.evidenceClass !== "held-out-comparison") cautions.push(evidenceSentence(study.evidenceClass));
   return cautions;
 }

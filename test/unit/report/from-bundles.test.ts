@@ -128,6 +128,8 @@ test("a pair's report carries coverage, missing scores with bounds, and the pair
   ]);
   expect(model.cautions.join("\n")).toContain("1 trial has no score");
   expect(model.cautions.join("\n")).not.toContain("NOT HELD");
+  // The class's own words, as the comparison has them.
+  expect(model.cautions.at(-1)).toMatch(/^Observation on public tasks: it says what was seen in these runs of these/);
 });
 
 test("a trial's line carries its cause, its failed check and its figures, unknown ones with their reason", () => {

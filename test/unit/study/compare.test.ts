@@ -2,12 +2,18 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { canonicalBytes } from "../../../runner/base/canonical-json.ts";
 import { digestJson } from "../../../runner/base/digest.ts";
 import { isUnknown } from "../../../runner/base/unknown.ts";
 import { run } from "../../../runner/cli/compare.ts";
 import { compareBundles, comparisonBytes } from "../../../runner/study/compare.ts";
+import { pairReasons } from "../../../runner/study/compare-bindings.ts";
+import { SERVER_METRICS } from "../../../runner/study/compare-metrics.ts";
 import type { Comparison, ValidComparison } from "../../../runner/study/comparison.ts";
+import type { TrialRow } from "../../../runner/study/trial-row.ts";
+import { inspectBundle } from "../../../runner/study/verify-bundle.ts";
 import { type BundlePair, makeBundlePair } from "../../support/bundles.ts";
+import { cloneBundle, forge } from "../../support/bundles-forge.ts";
 
 let dir: string;
 let pair: BundlePair;
@@ -88,6 +94,72 @@ test("the words stay within the evidence class and say where the model's words c
     /\b(caus(e|es|ed)|because of|thanks to|help(s|ed)?|improve[sd]?|due to)\b/i,
   );
   expect(interpretation.at(-1)).toMatch(/^available_unused: in 1 scored treatment trial/);
+});
+
+test("held-out tasks say more than what was seen only where trials were repeated, as planned, and the control had room", async () => {
+  const heldOut = async (name: string, repetitions: number, control: number, subset: boolean) => {
+    const made = await makeBundlePair(join(dir, name), {
+      tasks: TASKS.slice(0, 1),
+      repetitions,
+      plan: (plan) => ({ ...plan, evidenceClass: "held-out-comparison", subset }),
+      script: ({ condition }) => ({ reward: condition === "treatment" ? 1 : control }),
+    });
+    return (await valid(made)).interpretation[1];
+  };
+  expect(await heldOut("held-out-whole", 2, 0, false)).toMatch(/^Comparison on held-out tasks under a frozen plan/);
+  expect(await heldOut("held-out-limited", 1, 1, true)).toBe(
+    "Observation on held-out tasks: the study was not run as it was planned, and no trial was repeated, and the control left next to no room, so it says what was seen in these runs of these tasks and nothing about other tasks. The plan authorises no causal claim.",
+  );
+});
+
+test("a side that several models answered is refused, also when the other side had the same, and so are two releases of an agent", async () => {
+  const run = async (side: "control" | "treatment") => {
+    const found = await inspectBundle(pair[side], pair.anchors[side], signal);
+    if (found.run === null) throw new Error(found.verification.reasons.join("\n"));
+    const rows = found.run.rows.map((row, index) => {
+      const { metrics, transcript } = row;
+      if (metrics === null || isUnknown(metrics) || transcript === null || isUnknown(transcript) || index > 0)
+        return row;
+      const model = { ...metrics.model, observedModels: ["model-2"] };
+      return { ...row, metrics: { ...metrics, model }, transcript: { ...transcript, version: `${index}.${side}` } };
+    });
+    return { ...found.run, rows };
+  };
+  expect(pairReasons(await run("control"), await run("treatment"))).toEqual([
+    "model: control was answered by several: model-1, model-2",
+    "model: treatment was answered by several: model-1, model-2",
+    "agent: by its own words it was of several releases: 0.control, 0.treatment",
+  ]);
+});
+
+test("checks are counted apart from those of what another operation produced, and an unknown producer is no 0", () => {
+  const rowOf = (...checks: readonly object[]) => ({ outcome: "scored", metrics: { checks } }) as unknown as TrialRow;
+  const line = (name: string, row: TrialRow) => {
+    const metric = SERVER_METRICS.find((one) => one.name === name);
+    if (metric === undefined) throw new Error(`no metric ${name}`);
+    return metric.read(row);
+  };
+  const told = rowOf({ independent: true }, { independent: false });
+  const untold = rowOf({ independent: true }, { independent: { unknown: "unavailable", detail: "no producer" } });
+  expect([line("server.checks", told), line("server.independentChecks", told)]).toEqual([2, 1]);
+  expect([line("server.checks", untold), line("server.independentChecks", untold)]).toEqual([
+    2,
+    { unknown: "unavailable", detail: "no producer" },
+  ]);
+});
+
+test("an oracle that was run again between two runs, and proves the same, does not keep them apart", async () => {
+  const apart = await makeBundlePair(join(dir, "apart"), { tasks: TASKS.slice(0, 1), order: "separate" });
+  const treatment = join(dir, "proven-again");
+  cloneBundle(apart.treatment, treatment);
+  const anchor = await forge(treatment, async ({ report, events, text, put }) => {
+    for (const [task, ref] of Object.entries(report.oracle)) {
+      const evidence = { ...JSON.parse(await text(ref)), validatedAt: "2026-11-30T12:30:00.000Z" };
+      report.oracle[task] = await put(canonicalBytes(evidence));
+    }
+    if (events[0] !== undefined) events[0].oracle = JSON.parse(JSON.stringify(report.oracle));
+  });
+  await valid({ ...apart, treatment, anchors: { ...apart.anchors, treatment: anchor } });
 });
 
 test("the same bundles give the same bytes, whichever way they are named", async () => {
@@ -274,5 +346,7 @@ test("the command prints, writes canonical bytes, and lets --fail-on make a verd
   expect(await run({ ...options, failOn: "better" }, ["pair"], io)).toBe(1);
   expect(said).toEqual(["runner: the verdict is better, and --fail-on better makes that a failure"]);
   expect(await run({ ...options, controlReportSha256: undefined }, ["pair"], io)).toBe(1);
+  const inside = join("pair", "control", "comparison.json");
+  await expect(run({ ...options, out: inside }, ["pair"], io)).rejects.toMatchObject({ code: "INSIDE_BUNDLE" });
   await expect(run({ ...options, failOn: "bad" }, ["pair"], io)).rejects.toMatchObject({ code: "USAGE" });
 });
