@@ -68,12 +68,12 @@ afterAll(async () => {
   await remove();
 });
 
-test("after kill -9 at three instants of a run, the resumed run is the uninterrupted one (the whole suite: npm run crash)", async () => {
+test("after kill -9 in the middle of a run, the resumed run is the uninterrupted one (the whole suite: npm run crash)", async () => {
   const world: CrashWorld = await makeCrashWorld(join(dir, "crash"), "model");
   const whole = join(world.dir, "whole");
   const duration = await runWhole(world, whole);
   const problems: string[] = [];
-  for (const [index, instant] of instants(3, duration).entries()) {
+  for (const [index, instant] of instants(1, duration).entries()) {
     const out = join(world.dir, `killed-${index}`);
     await harmAfter(world, out, instant, killHard);
     problems.push(...(await finishAndCheck(world, out, whole)));

@@ -29,7 +29,9 @@ export function spokenBy(agent: ModelAgent, conversations: readonly Conversation
           ? {
               ...match,
               turn: match.turn + agent.openingTurns,
-              expect: (match.expect ?? []).filter(({ contains }) => contains?.includes("exit code") !== true),
+              expect: (match.expect ?? [])
+                .filter(({ contains }) => contains?.includes("exit code") !== true)
+                .map(inOwnWords),
             }
           : match,
       ...(reply === undefined
@@ -44,6 +46,16 @@ export function spokenBy(agent: ModelAgent, conversations: readonly Conversation
           }),
     })),
   }));
+}
+
+type Expectation = NonNullable<Extract<Exchange["match"], { readonly turn: number }>["expect"]>[number];
+
+/** A member of a tool's answer is looked for as a word: some agents put a failed call's answer into a text of their own. */
+function inOwnWords(expectation: Expectation): Expectation {
+  const { on, index, at, equals } = expectation;
+  return on === "toolResult" && at != null && typeof equals === "string"
+    ? { on, index, contains: equals }
+    : expectation;
 }
 
 /** Writes conversations as one cassette into a folder of its own, and gives the folder. */

@@ -24,7 +24,7 @@ const known = <T>(value: T, where = "metrics"): Exclude<T, null | { readonly unk
   return value as Exclude<T, null | { readonly unknown: string }>;
 };
 
-describe.each(testedAgents().map((agent) => [agent.name, agent] as const))("%s", (name, agent) => {
+describe.each(testedAgents(["claude-code"]).map((agent) => [agent.name, agent] as const))("%s", (name, agent) => {
   let result: Executed;
   const rowOf = (task: string, condition: string): TrialRow => {
     const rows = result.runs.flatMap(({ rows }) => rows);
@@ -97,7 +97,7 @@ RUN mkdir -p /etc/codex /etc/claude-code /etc/opencode /etc/qwen-code /root/.con
  && printf 'PLANTED instructions\\n' | tee /AGENTS.md /CLAUDE.md /QWEN.md /app/AGENTS.md /app/CLAUDE.md /app/QWEN.md /etc/claude-code/CLAUDE.md > /dev/null
 `;
 
-test.each(testedAgents().map((agent) => [agent.name, agent] as const))(
+test.each(testedAgents(["claude-code"]).map((agent) => [agent.name, agent] as const))(
   "%s scores a standard Harbor bundle whose image is full of planted settings, reads none of them, and they are reported",
   async (name, agent) => {
     const home = join(dir, `${name}-planted`);

@@ -14,12 +14,14 @@ import { WHOLE } from "../../support/size.ts";
 /** How long each agent waits between two turns; some minutes show what is told to the world from time to time. */
 const IDLE_SECONDS = Number(process.env.RUNNER_TEST_IDLE_SECONDS ?? (WHOLE ? 120 : 5));
 
+const AGENTS = testedAgents(["opencode", "qwen-coder"]);
+
 let bench: Bench;
 let images: ReadonlyMap<string, Digest>;
 
 beforeAll(async () => {
   bench = await openBench();
-  const names = ["base", "workbench", "gateway", ...testedAgents().map(({ runtimeImage }) => runtimeImage)];
+  const names = ["base", "workbench", "gateway", ...AGENTS.map(({ runtimeImage }) => runtimeImage)];
   const built = await buildImages({ docker: bench.engine.docker, projectRoot: ROOT, names });
   images = new Map(Object.entries(built.images).map(([name, { imageId }]) => [name, imageId]));
 });
@@ -63,7 +65,7 @@ test("the sink names every host that a container looks up, and those that it con
   ]);
 });
 
-test.each(testedAgents().map((agent) => [agent.name, agent] as const))(
+test.each(AGENTS.map((agent) => [agent.name, agent] as const))(
   "%s tries to reach no host outside, in either condition, busy or idle",
   async (_name, agent) => {
     const lines: string[] = [];

@@ -111,93 +111,90 @@ beforeAll(async () => {
 });
 afterAll(() => remove());
 
-describe.each(testedAgents(["codex", "claude-code"]).map((agent) => [agent.name, agent] as const))(
-  "%s",
-  (name, agent) => {
-    const [api = "chat"] = agent.apis;
+describe.each(testedAgents(["codex"]).map((agent) => [agent.name, agent] as const))("%s", (name, agent) => {
+  const [api = "chat"] = agent.apis;
 
-    /** Runs one repetition for each list of exchanges, and gives their records. */
-    async function runOver(
-      folder: string,
-      condition: "control" | "treatment",
-      cases: readonly (readonly Exchange[])[],
-      options: { readonly command?: readonly string[]; readonly budgets?: object; readonly model?: object } = {},
-    ): Promise<{ readonly bundle: string; readonly anchor: string; readonly records: readonly TrialRecord[] }> {
-      const home = join(dir, name, folder);
-      const conversations = cases.map(
-        (exchanges, index): Conversation => ({
-          scope: { task: TASK, condition: "any", repetition: index + 1 },
-          exchanges: [...exchanges],
-        }),
-      );
-      const study = await writeStudy(home, {
-        dataset,
-        tasks: [TASK],
-        agent: { name },
-        model: options.model ?? { id: "scripted", api, replay: "spoken" },
-        budgets: { agentSeconds: 20, modelRequests: 5, tokens: 1_000_000, toolCalls: 2, ...options.budgets },
-        ...(options.command === undefined ? {} : { command: options.command }),
-      });
-      // A live model has no conversation of its own.
-      const spoken = conversations.filter(({ exchanges }) => exchanges.length > 0);
-      if (spoken.length > 0) await writeCassette(join(home, "spoken"), spokenBy(agent, spoken));
-      const { stderr, result } = await execute(study, condition, join(home, "run"), {
-        args: ["--repetitions", String(cases.length)],
-        env: { E2E_KEY: "sk-none-of-this-is-real" },
-      });
-      const [run] = result.runs;
-      if (run === undefined) throw new Error(stderr);
-      const records = [...(await recordsOf(run.dir))].sort((a, b) => a.repetition - b.repetition);
-      return { bundle: run.dir, anchor: run.report_sha256, records };
-    }
-
-    test("each way to end has its own cause, and the bundle verifies", async () => {
-      const { bundle, anchor, records } = await runOver(
-        "control",
-        "control",
-        CONTROL.map(([, exchanges]) => exchanges),
-        {
-          budgets: { costMicroUsd: COST_MICRO_USD },
-          model: { id: "scripted", api, replay: "spoken", pricesMicroUsdPerMTok: PRICES },
-        },
-      );
-      const seen = records.map((record, index) => [CONTROL[index]?.[0], CONTROL[index]?.[2](record)]);
-      expect(seen).toEqual(CONTROL.map(([title, , , expected]) => [title, expected]));
-      const verified = await runner(["verify", bundle, "--report-sha256", anchor]);
-      expect(verified.code, verified.stdout + verified.stderr).toBe(0);
+  /** Runs one repetition for each list of exchanges, and gives their records. */
+  async function runOver(
+    folder: string,
+    condition: "control" | "treatment",
+    cases: readonly (readonly Exchange[])[],
+    options: { readonly command?: readonly string[]; readonly budgets?: object; readonly model?: object } = {},
+  ): Promise<{ readonly bundle: string; readonly anchor: string; readonly records: readonly TrialRecord[] }> {
+    const home = join(dir, name, folder);
+    const conversations = cases.map(
+      (exchanges, index): Conversation => ({
+        scope: { task: TASK, condition: "any", repetition: index + 1 },
+        exchanges: [...exchanges],
+      }),
+    );
+    const study = await writeStudy(home, {
+      dataset,
+      tasks: [TASK],
+      agent: { name },
+      model: options.model ?? { id: "scripted", api, replay: "spoken" },
+      budgets: { agentSeconds: 20, modelRequests: 5, tokens: 1_000_000, toolCalls: 2, ...options.budgets },
+      ...(options.command === undefined ? {} : { command: options.command }),
     });
-
-    test("calls reach the server, a budget of calls stops them, and a server that dies is named", async () => {
-      const { bundle, anchor, records } = await runOver(
-        "treatment",
-        "treatment",
-        TREATMENT.map(([, exchanges]) => exchanges),
-        { command: standIn("if (message.params?.arguments?.a === 666) process.exit(3);") },
-      );
-      const seen = records.map((record, index) => [TREATMENT[index]?.[0], TREATMENT[index]?.[2](record)]);
-      expect(seen).toEqual(TREATMENT.map(([title, , , expected]) => [title, expected]));
-      const verified = await runner(["verify", bundle, "--report-sha256", anchor]);
-      expect(verified.code, verified.stdout + verified.stderr).toBe(0);
+    // A live model has no conversation of its own.
+    const spoken = conversations.filter(({ exchanges }) => exchanges.length > 0);
+    if (spoken.length > 0) await writeCassette(join(home, "spoken"), spokenBy(agent, spoken));
+    const { stderr, result } = await execute(study, condition, join(home, "run"), {
+      args: ["--repetitions", String(cases.length)],
+      env: { E2E_KEY: "sk-none-of-this-is-real" },
     });
+    const [run] = result.runs;
+    if (run === undefined) throw new Error(stderr);
+    const records = [...(await recordsOf(run.dir))].sort((a, b) => a.repetition - b.repetition);
+    return { bundle: run.dir, anchor: run.report_sha256, records };
+  }
 
-    test("a server that the agent never reaches is named, whatever the agent makes of it", async () => {
-      // The preflight has its answers; whoever comes later, the agent, has none.
-      const closed =
-        'globalThis.lists = (globalThis.lists ?? 0) + (message.method === "initialize" ? 1 : 0); if (globalThis.lists > 1) { response.writeHead(503).end(); return true; }';
-      const { records } = await runOver("unreached", "treatment", [again({ text: "Done." })], {
-        command: standIn(closed),
-      });
-      expect(records.map(({ outcome, cause: why }) => [outcome, why?.code])).toEqual([
-        ["invalid_condition", "MCP_NOT_REACHED"],
-      ]);
-    });
+  test("each way to end has its own cause, and the bundle verifies", async () => {
+    const { bundle, anchor, records } = await runOver(
+      "control",
+      "control",
+      CONTROL.map(([, exchanges]) => exchanges),
+      {
+        budgets: { costMicroUsd: COST_MICRO_USD },
+        model: { id: "scripted", api, replay: "spoken", pricesMicroUsdPerMTok: PRICES },
+      },
+    );
+    const seen = records.map((record, index) => [CONTROL[index]?.[0], CONTROL[index]?.[2](record)]);
+    expect(seen).toEqual(CONTROL.map(([title, , , expected]) => [title, expected]));
+    const verified = await runner(["verify", bundle, "--report-sha256", anchor]);
+    expect(verified.code, verified.stdout + verified.stderr).toBe(0);
+  });
 
-    test("a provider that cannot be reached is named", async () => {
-      const model = { id: "m", api, baseUrl: "http://127.0.0.1:9/v1", apiKeyEnv: "E2E_KEY" };
-      const { records } = await runOver("unreachable", "control", [[]], { model });
-      expect(records.map(({ outcome, cause: why }) => [outcome, why?.code])).toEqual([
-        ["provider_error", "PROVIDER_UNREACHABLE"],
-      ]);
+  test("calls reach the server, a budget of calls stops them, and a server that dies is named", async () => {
+    const { bundle, anchor, records } = await runOver(
+      "treatment",
+      "treatment",
+      TREATMENT.map(([, exchanges]) => exchanges),
+      { command: standIn("if (message.params?.arguments?.a === 666) process.exit(3);") },
+    );
+    const seen = records.map((record, index) => [TREATMENT[index]?.[0], TREATMENT[index]?.[2](record)]);
+    expect(seen).toEqual(TREATMENT.map(([title, , , expected]) => [title, expected]));
+    const verified = await runner(["verify", bundle, "--report-sha256", anchor]);
+    expect(verified.code, verified.stdout + verified.stderr).toBe(0);
+  });
+
+  test("a server that the agent never reaches is named, whatever the agent makes of it", async () => {
+    // The preflight has its answers; whoever comes later, the agent, has none.
+    const closed =
+      'globalThis.lists = (globalThis.lists ?? 0) + (message.method === "initialize" ? 1 : 0); if (globalThis.lists > 1) { response.writeHead(503).end(); return true; }';
+    const { records } = await runOver("unreached", "treatment", [again({ text: "Done." })], {
+      command: standIn(closed),
     });
-  },
-);
+    expect(records.map(({ outcome, cause: why }) => [outcome, why?.code])).toEqual([
+      ["invalid_condition", "MCP_NOT_REACHED"],
+    ]);
+  });
+
+  test("a provider that cannot be reached is named", async () => {
+    const model = { id: "m", api, baseUrl: "http://127.0.0.1:9/v1", apiKeyEnv: "E2E_KEY" };
+    const { records } = await runOver("unreachable", "control", [[]], { model });
+    expect(records.map(({ outcome, cause: why }) => [outcome, why?.code])).toEqual([
+      ["provider_error", "PROVIDER_UNREACHABLE"],
+    ]);
+  });
+});

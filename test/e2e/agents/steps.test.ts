@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => remove());
 
-test.each(testedAgents().map((agent) => [agent.name, agent] as const))(
+test.each(testedAgents(["toolloop"]).map((agent) => [agent.name, agent] as const))(
   "%s is started anew in every step of a task, and reaches its model and the server in each",
   async (name, agent) => {
     const home = join(dir, name);
