@@ -76,7 +76,10 @@ export async function forge(dir: string, change: (parts: Parts) => Promise<void>
   const ledger = (await readFile(join(dir, BUNDLE.ledger), "utf8")).trimEnd().split("\n");
   const parts: Parts = { report, plan, records, events: ledger.map((line) => JSON.parse(line).event), text: read, put };
   await change(parts);
+  const planBefore = report.plan.digest;
   report.plan = await put(canonicalBytes(plan));
+  for (const event of parts.events)
+    if (event.type === "run-opened" && event.plan === planBefore) event.plan = report.plan.digest;
   await replaceFile(join(dir, BUNDLE.plan), canonicalBytes(plan));
   const rows: TrialRow[] = [];
   report.trials = [];
