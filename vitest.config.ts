@@ -6,6 +6,8 @@ const target = "node20";
 export default defineConfig({
   oxc: { target },
   test: {
+    // Both of two processors: the default leaves one to a person who works beside the tests.
+    maxWorkers: 2,
     projects: [
       { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.ts"], testTimeout: 60_000, hookTimeout: 120_000 } },
       {
