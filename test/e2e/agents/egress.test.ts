@@ -14,7 +14,7 @@ import { WHOLE } from "../../support/size.ts";
 /** How long each agent waits between two turns; some minutes show what is told to the world from time to time. */
 const IDLE_SECONDS = Number(process.env.RUNNER_TEST_IDLE_SECONDS ?? (WHOLE ? 120 : 5));
 
-const AGENTS = testedAgents(["opencode", "qwen-coder"]);
+const AGENTS = testedAgents(["opencode"]);
 
 let bench: Bench;
 let images: ReadonlyMap<string, Digest>;

@@ -44,7 +44,7 @@ async function openDoor(url: string): Promise<AsyncDisposable & { readonly port:
   };
 }
 
-test.each(testedAgents(["claude-code"]).map((agent) => [agent.name, agent] as const))(
+test.each(testedAgents().map((agent) => [agent.name, agent] as const))(
   "a live conversation of %s is recorded, and replays with the same agent and no provider",
   async (name, agent) => {
     const [api = "chat"] = agent.apis;
