@@ -16,7 +16,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-INDEX = os.environ.get("NPM_CONFIG_REGISTRY") or os.environ.get("npm_config_registry") or "https://registry.npmjs.org/"
+INDEX = os.environ.get("NPM_CONFIG_REGISTRY", "")
 NOTES = "/opt/agent/npm"
 
 
@@ -26,6 +26,8 @@ def fail(code, message):
 
 
 def fetch(name, version):
+    if INDEX == "":
+        fail(69, "no npm registry is named: install npm, or set NPM_CONFIG_REGISTRY")
     file = name.rsplit("/", 1)[-1]
     url = f"{INDEX.rstrip('/')}/{urllib.parse.quote(name, safe='@/')}/-/{file}-{version}.tgz"
     try:

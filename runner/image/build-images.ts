@@ -10,6 +10,7 @@ import { findLocked, findTagged, packagesDigestOf, restoreLatest } from "./find-
 import { findHostCa } from "./host-ca.ts";
 import { type ImagesLock, type LockedImage, readLock, updateLock } from "./lock.ts";
 import { IMAGE_LABEL, INPUT_LABEL, PACKAGES_LABEL } from "./names.ts";
+import { npmRegistry } from "./npm-registry.ts";
 import { describeDifference } from "./packages.ts";
 import { type Pins, pinnedPackages, readPins } from "./pins.ts";
 import { loadRecipes, needs, type Recipe } from "./recipe.ts";
@@ -66,6 +67,8 @@ export async function buildImages(options: BuildImagesOptions): Promise<BuildIma
   const stop = new AbortController();
   const joint = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
   const hostCa = findHostCa(env);
+  let asked: Promise<string | undefined> | undefined;
+  const registry = (): Promise<string | undefined> => (asked ??= npmRegistry(env));
   const jobs = new Map<string, Promise<BuiltImage>>();
   const outcome: { readonly built: string[]; readonly cached: string[]; readonly seconds: Record<string, number> } = {
     built: [],
@@ -113,7 +116,7 @@ export async function buildImages(options: BuildImagesOptions): Promise<BuildIma
       pinned,
       mirrors: debianMirrors(env),
       hostCa: await hostCa,
-      hostEnv: env,
+      hostEnv: { ...env, NPM_CONFIG_REGISTRY: await registry() },
       labels: options.labels ?? {},
       report,
       signal: joint,

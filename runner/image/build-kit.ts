@@ -68,7 +68,6 @@ const PASSED = [
   "PIP_EXTRA_INDEX_URL",
   "PIP_DEFAULT_TIMEOUT",
   "NPM_CONFIG_REGISTRY",
-  "npm_config_registry",
 ];
 
 /** The proxy and index variables of the host that a build needs, in both spellings where they have two. */
