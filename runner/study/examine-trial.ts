@@ -13,14 +13,10 @@ import { rowContext, rowLines } from "./seal-run.ts";
 import { MAX_RECORD_BYTES } from "./unsealed.ts";
 
 /** What a record says of its trial, without what it names. */
-export interface TrialFacts {
-  readonly number: number;
-  readonly attempt: number;
-  readonly task: string;
-  readonly condition: TrialRecord["condition"];
-  readonly repetition: number;
-  readonly outcome: TrialRecord["outcome"];
-  readonly reward: number | null;
+export interface TrialFacts
+  extends Readonly<
+    Pick<TrialRecord, "number" | "attempt" | "task" | "condition" | "repetition" | "outcome" | "reward">
+  > {
   readonly causeDetail: string | null;
   /** The last step's first failed check that there is. */
   readonly failedCheck: string | null;
