@@ -1,4 +1,5 @@
-import { AsyncStack } from "../base/stack.ts";
+import { messageOf } from "../base/errors.ts";
+import { type AsyncStack, withStack } from "../base/stack.ts";
 import { packArchive } from "../docker/archive/pack.ts";
 import { createCapture } from "../docker/capture.ts";
 import type { Container } from "../docker/container.ts";
@@ -30,9 +31,19 @@ interface GradingWork {
  * contract, then the hidden verifier, as often as the trial asks for.
  */
 export async function gradeStep(context: TrialContext, work: GradingWork, record: StepRecord): Promise<void> {
+  const { observations } = context.draft;
+  await withStack(
+    (stack) => gradeIn(context, work, record, stack),
+    (thrown) =>
+      observations.push(
+        `not all that the grading of step ${work.step.name} made could be removed: ${messageOf(thrown)}`,
+      ),
+  );
+}
+
+async function gradeIn(context: TrialContext, work: GradingWork, record: StepRecord, stack: AsyncStack): Promise<void> {
   const { world, spec, trialId, sets, draft, signal } = context;
   const { step, index } = work;
-  await using stack = new AsyncStack();
   const separate = spec.verifiers[index] ?? null;
   const shared = step.verifier.mode === "shared";
   if (shared) await clearGround(work.container, signal);

@@ -2,7 +2,8 @@ import { dirname } from "node:path";
 import type { ModelAgent } from "../agent/model-agent.ts";
 import { canonicalBytes } from "../base/canonical-json.ts";
 import { makeDirectory, writeDurably } from "../base/durable.ts";
-import { AsyncStack } from "../base/stack.ts";
+import { messageOf } from "../base/errors.ts";
+import { type AsyncStack, withStack } from "../base/stack.ts";
 import { isUnknown } from "../base/unknown.ts";
 import { packArchive } from "../docker/archive/pack.ts";
 import { resolveEnv } from "../task/env.ts";
@@ -54,7 +55,12 @@ export async function runTrial(
   };
   try {
     const sets = await fileSets(spec.task);
-    await phases({ world, spec, trialId: trialIdOf(world.runId, spec), sets, watch, draft, signal }, gateway);
+    const context = { world, spec, trialId: trialIdOf(world.runId, spec), sets, watch, draft, signal };
+    // What a trial found out is not undone by what could not be removed afterwards; the next start of the runner removes that.
+    await withStack(
+      (stack) => phases(context, stack, gateway),
+      (thrown) => draft.observations.push(`not all that the trial made could be removed: ${messageOf(thrown)}`),
+    );
   } catch (thrown) {
     if (stopsRun(thrown)) throw thrown;
     draft.failure ??= classifyFailure(thrown, signal);
@@ -69,9 +75,12 @@ export async function runTrial(
   return record;
 }
 
-async function phases(context: TrialContext, gateway: (() => Promise<GatewaySet>) | null): Promise<void> {
+async function phases(
+  context: TrialContext,
+  stack: AsyncStack,
+  gateway: (() => Promise<GatewaySet>) | null,
+): Promise<void> {
   const { world, spec, trialId, sets, watch, draft, signal } = context;
-  await using stack = new AsyncStack();
   const { task } = spec;
   if (spec.unavailable !== null) {
     throw new TrialFailure("infra_error", spec.unavailable.code, spec.unavailable.detail);

@@ -181,8 +181,12 @@ export async function derivedOf(bundle: string): Promise<unknown> {
 const SHARED = "shared-filesystem";
 const UNSTEADY = /[Mm]icros$|^(attempt|elapsed|startedAt|finishedAt|trace|trajectory|agentOutput)$/;
 
+/** What an engine that died kept a trial from removing is an observation of that trial alone. */
+const LEFT = /^not all that .* made could be removed: /;
+
 function steady(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(steady);
+  if (Array.isArray(value))
+    return value.filter((entry) => !(typeof entry === "string" && LEFT.test(entry))).map(steady);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
