@@ -6,6 +6,7 @@ import type { GatewayModel } from "../base/formats/gateway-config.ts";
 import { at } from "../base/formats/json-access.ts";
 import { offeredToolNames } from "../base/formats/model-request.ts";
 import { plainJson } from "../base/formats/plain-json.ts";
+import { judgeSettings, type Violation } from "../base/formats/request-settings.ts";
 import { judgeToolNames } from "../base/formats/tool-naming.ts";
 import type { TraceEventOf } from "../base/formats/trace-events.ts";
 import type { ExactJson } from "../base/json.ts";
@@ -74,11 +75,16 @@ export async function handleModel(
   const names = offeredToolNames(api, body);
   evidence.emit({ type: "tools-offered", exchange, names, digest: digestJson(plainJson(at(body, "tools") ?? null)) });
   if (config.tools !== null && names.length > 0) {
-    const problems = judgeToolNames(names, { condition: config.scope.condition, ...config.tools });
-    if (problems.length > 0) {
-      const detail = problems.join("; ");
-      evidence.emit({ type: "condition-violation", exchange, kind: "tools", detail });
-      session.once("condition-violation", { notice: "condition-violation", kind: "tools", detail });
+    const expected = { condition: config.scope.condition, ...config.tools };
+    const [first, ...more] = [
+      ...judgeToolNames(names, expected).map((detail): Violation => ({ kind: "tools", detail })),
+      ...judgeSettings(api, body, expected),
+    ];
+    if (first !== undefined) {
+      const { kind } = first;
+      const detail = [first, ...more].map((violation) => violation.detail).join("; ");
+      evidence.emit({ type: "condition-violation", exchange, kind, detail });
+      session.once("condition-violation", { notice: "condition-violation", kind, detail });
       return refuse("condition", 403, detail, "condition_violation");
     }
   }

@@ -11,6 +11,7 @@ import { parseInput } from "../base/zod-input.ts";
 import type { ObjectRef } from "../evidence/object-ref.ts";
 import type { ObjectStore } from "../evidence/store.ts";
 import { modelExchanges } from "../trace/conversation.ts";
+import { judgeRequests } from "../trace/judge-requests.ts";
 import { judgeToolsOffered } from "../trace/judge-tools.ts";
 import { lastAnswer } from "../trace/last-answer.ts";
 import { readTrace, type Trace } from "../trace/read-trace.ts";
@@ -84,7 +85,10 @@ export async function checkTrial(
     reasons.push(...recheckTrace(trace.events, readObject).map((reason) => `the trace: ${reason}`));
   }
   const meaning = await endMeaning(store, record, expected.context);
-  const said = await startupOf(store, record, expected.context);
+  const said = [
+    ...(await startupOf(store, record, expected.context)),
+    ...(trace === null ? [] : settingsOf(record, expected, trace, readObject)),
+  ];
   reasons.push(
     ...checkEnd(record, meaning, trace, readObject),
     ...checkOutcome(record, expected, trace, meaning, said),
@@ -236,6 +240,18 @@ async function startupOf(store: Store, record: TrialRecord, context: RowContext)
   const { condition, steps } = record;
   if (agent === null || condition === "none") return [];
   return startupProblems(store, agent, server, steps, { condition, serverTools, naming: agent.naming(server) });
+}
+
+/** What else than the tools the requests carried against the condition. */
+function settingsOf(
+  { condition }: TrialRecord,
+  { plan, context }: TrialExpectation,
+  { events }: Trace,
+  readObject: ReadObject,
+): string[] {
+  if (context.agent === null || condition === "none") return [];
+  const { reasoningEffort } = plan.agent;
+  return judgeRequests(events, readObject, { condition, reasoningEffort }).map(({ detail }) => detail);
 }
 
 function checkEnd(

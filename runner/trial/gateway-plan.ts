@@ -35,7 +35,11 @@ export function gatewayPlan(runId: string, spec: TrialSpec): GatewaySetSpec {
       replay: model.cassette !== null,
       record: spec.record === null ? null : { normalizers: agent.agent.volatile },
       mcp: treatment === null ? null : { url: treatment.url },
-      tools: { naming: namingOf(agent.agent, spec), serverTools: serverTools(spec) },
+      tools: {
+        naming: namingOf(agent.agent, spec),
+        serverTools: serverTools(spec),
+        reasoningEffort: agent.reasoningEffort,
+      },
       budgets: spec.budgets === null ? {} : gatewayBudgets(spec.budgets, spec.task.steps.length),
       proxy: allow.length === 0 ? null : { allow },
     },

@@ -4,6 +4,7 @@ import type { ToolExpectation } from "../base/formats/tool-naming.ts";
 import { isUnknown } from "../base/unknown.ts";
 import type { ObjectStore } from "../evidence/store.ts";
 import { modelExchanges } from "../trace/conversation.ts";
+import { judgeRequests } from "../trace/judge-requests.ts";
 import { judgeStartup } from "../trace/judge-startup.ts";
 import { judgeToolsOffered } from "../trace/judge-tools.ts";
 import { lastAnswer } from "../trace/last-answer.ts";
@@ -72,8 +73,8 @@ export async function judgeCondition(
       cause: { code: "TRACE_TRUNCATED", detail: trace.problem ?? "the trace has no end" },
     };
   }
-  const invalid = (code: string, detail: string) =>
-    ({ outcome: "invalid_condition", cause: { code, detail } }) as const;
+  const invalid = (why: string, detail: string) =>
+    ({ outcome: "invalid_condition", cause: { code: why, detail } }) as const;
   const expectation = { condition, serverTools: serverTools(spec), naming: namingOf(agent.agent, spec) };
   const { verdict, problems } = judgeToolsOffered(trace.events, expectation);
   if (verdict !== "as-expected") {
@@ -85,6 +86,9 @@ export async function judgeCondition(
       "no model request offered tools, so nothing shows which condition the agent had",
     );
   }
+  const { reasoningEffort } = agent;
+  const [different] = judgeRequests(trace.events, readObject, { condition, reasoningEffort });
+  if (different !== undefined) return invalid(`CONDITION_${code(different.kind)}`, different.detail);
   const said = await startupProblems(store, agent.agent, spec.mcp?.name ?? "", steps, expectation);
   return said.length === 0 ? null : invalid("CONDITION_STARTUP", said.join("; "));
 }

@@ -100,11 +100,16 @@ export const gatewayConfigSchema = z
     /** null: there is no MCP route (control). */
     mcp: mcpSchema.nullable(),
     /**
-     * Not null: a model request whose tools differ from these is refused before it goes out, and `condition-violation` is said.
-     * `serverTools` are the names in the locked surface, in control too.
+     * Not null: a model request that offers other tools than these, or asks for another effort, is refused before it goes out, and
+     * `condition-violation` is said. `serverTools` are the names in the locked surface, in control too.
      */
     tools: z
-      .strictObject({ naming: toolNamingSchema, serverTools: z.array(z.string()) })
+      .strictObject({
+        naming: toolNamingSchema,
+        serverTools: z.array(z.string()),
+        /** The study's word; null leaves it to the agent. */
+        reasoningEffort: z.string().nullable().default(null),
+      })
       .nullable()
       .default(null),
     budgets: budgetsSchema.prefault({}),

@@ -81,7 +81,7 @@ export const gatewayNoticeSchema = z.discriminatedUnion("notice", [
   }),
   z.strictObject({
     notice: z.literal("condition-violation"),
-    kind: z.literal("tools"),
+    kind: z.enum(["tools", "effort"]),
     detail: z.string(),
   }),
   /** The MCP server could not be reached, or broke off, while the agent was running. Said once. */

@@ -176,7 +176,7 @@ const events = {
   "proxy-end": { exchange, ended: endedSchema, toServerBytes: countSchema, toAgentBytes: countSchema },
   "local-answer": { exchange, method: z.string(), path: z.string(), status: z.int() },
   "request-refused": { exchange, method: z.string(), path: z.string(), status: z.int(), detail: z.string() },
-  "condition-violation": { exchange, kind: z.literal("tools"), detail: z.string() },
+  "condition-violation": { exchange, kind: z.enum(["tools", "effort"]), detail: z.string() },
   /** The last event of a whole trace. */
   end: { counts: traceCountsSchema },
 } as const;
