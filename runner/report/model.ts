@@ -121,6 +121,12 @@ export interface TrialLine {
   readonly submission: Known<string>;
   readonly modelSource: ModelSource;
   readonly figures: Readonly<Record<FigureName, Known<number>>>;
+  /** Whether the server was used, and own tools instead of it or beside it; null for an agent that no model drives. */
+  readonly serverUse: { readonly use: Known<string>; readonly fallback: Known<string> } | null;
+  /** Where the agent's own account of its calls and tokens differs from the gateway's, a sentence each; null without a model. */
+  readonly account: Known<readonly string[]> | null;
+  /** What the runner noticed and let pass, such as settings that the task planted for the agent. */
+  readonly observations: readonly string[];
 }
 
 /** One attempt of a trial that had several. */
@@ -165,6 +171,24 @@ export interface PairedResult {
   /** Pairs by how each side ended; see {@link PairEnd}. */
   readonly pairs: readonly { readonly control: PairEnd; readonly treatment: PairEnd; readonly count: number }[];
   readonly secondary: readonly SecondaryLine[];
+  /** The scored treatment trials' use of the server; no control has one, so nothing is paired. */
+  readonly server: ServerPart;
+}
+
+export interface ServerPart {
+  /** Trials by their use of the server and by their fallback, in words. */
+  readonly use: readonly (readonly [words: string, count: number])[];
+  readonly figures: readonly ServerFigure[];
+}
+
+export interface ServerFigure {
+  readonly label: string;
+  readonly unit: string;
+  readonly trials: number;
+  readonly known: number;
+  readonly mean: Known<number>;
+  readonly min: Known<number>;
+  readonly max: Known<number>;
 }
 
 /** How one trial of a pair ended, in four words. */

@@ -30,6 +30,10 @@ export function toCsv(model: ReportModel): string {
     "enters_means",
     ...dimensions.map((name) => `reward_${name}`),
     ...FIGURE_NAMES.map((name) => FIGURES[name].column),
+    "server_use",
+    "fallback",
+    "account_differences",
+    "observations",
   ];
   const lines = model.trials.map((trial) => {
     const source = sourceOf(model, trial);
@@ -53,6 +57,10 @@ export function toCsv(model: ReportModel): string {
       trial.reward === null ? "no" : "yes",
       ...dimensions.map((name) => trial.rewards?.[name] ?? "unknown:missing"),
       ...FIGURE_NAMES.map((name) => cellOf(trial.figures[name])),
+      cellOf(trial.serverUse?.use ?? "no-model"),
+      cellOf(trial.serverUse?.fallback ?? "no-model"),
+      cellOf(trial.account === null ? "no-model" : isUnknown(trial.account) ? trial.account : listed(trial.account)),
+      listed(trial.observations),
     ];
   });
   return [head, ...lines].map((cells) => `${cells.map(quote).join(",")}\r\n`).join("");
@@ -61,6 +69,10 @@ export function toCsv(model: ReportModel): string {
 /** The document a trial was read from: its condition's report, or the one file there is. */
 export function sourceOf({ sources }: ReportModel, { side }: Pick<TrialLine, "side">): Source | undefined {
   return sources.find(({ name }) => name === side) ?? sources[0];
+}
+
+function listed(sentences: readonly string[]): string {
+  return sentences.length === 0 ? "none" : sentences.join("; ");
 }
 
 function cellOf(value: Known<string | number>): string | number {

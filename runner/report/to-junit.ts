@@ -43,7 +43,7 @@ function suite(model: ReportModel, side: SideFacts): string {
 }
 
 function testCase({ study }: ReportModel, trial: TrialLine): string {
-  const { totalMicros } = trial.figures;
+  const totalMicros = trial.figures["time.total"];
   const time = isUnknown(totalMicros) ? "" : ` time="${(totalMicros / 1e6).toFixed(6)}"`;
   const open = `    <testcase classname="${escapeXml(`${study.studyId}.${trial.side}`)}" name="${escapeXml(trialName(trial, study.repetitions))}"${time}`;
   const banner = sourceBanner(trial.modelSource);

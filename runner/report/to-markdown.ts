@@ -2,22 +2,27 @@ import type { ReportModel } from "./model.ts";
 import {
   attemptTable,
   causeTable,
+  noteTable,
   pairedTaskTable,
   resultTable,
   secondaryTable,
+  serverTable,
+  serverTrialTable,
   sideTable,
   sourceTable,
   type Table,
   taskTable,
   trialTable,
 } from "./tables.ts";
-import { sourceBanner } from "./words.ts";
+import { serverWords, sourceBanner } from "./words.ts";
 
 /** The report as a Markdown page. */
 export function toMarkdown(model: ReportModel): string {
   const { study, paired } = model;
   const banner = sourceBanner(study.modelSource);
   const result = paired?.result ?? null;
+  const server = serverTrialTable(model);
+  const notes = noteTable(model);
   const parts: readonly (string | false)[] = [
     `# ${plain(titleOf(model))}`,
     banner !== null && `> **${plain(banner)}**`,
@@ -40,8 +45,15 @@ export function toMarkdown(model: ReportModel): string {
     result !== null && "## Secondary metrics",
     result !== null && "Described, never a verdict.",
     result !== null && table(secondaryTable(result)),
+    ...(result === null || result.server.figures.length === 0
+      ? []
+      : ["## The treatment's server", plain(serverWords(result.server)), table(serverTable(result.server))]),
     model.trials.length > 0 && "## Trials",
     model.trials.length > 0 && table(trialTable(model)),
+    server.rows.length > 0 && "## Use of the server by trial",
+    server.rows.length > 0 && table(server),
+    notes.rows.length > 0 && "## What was noticed",
+    notes.rows.length > 0 && table(notes),
     model.attempts.length > 0 && "## Attempts",
     model.attempts.length > 0 && ATTEMPTS,
     model.attempts.length > 0 && table(attemptTable(model)),

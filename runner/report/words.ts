@@ -1,6 +1,6 @@
 import { isUnknown, type Known, type Unknown } from "../base/unknown.ts";
 import type { FigureUnit } from "./figures.ts";
-import type { PairEnd, TaskSide, TrialLine } from "./model.ts";
+import type { PairEnd, ServerPart, TaskSide, TrialLine } from "./model.ts";
 
 /** An unknown with its reason; never an empty cell, never 0. */
 export function unknownWords(value: Unknown): string {
@@ -103,4 +103,10 @@ export function sourceBanner(modelSource: string): string | null {
 /** `task #repetition`, or the task alone where each is run once. */
 export function trialName(trial: { readonly task: string; readonly repetition: number }, repetitions: number): string {
   return repetitions > 1 ? `${trial.task} #${trial.repetition}` : trial.task;
+}
+
+/** How the scored treatment trials used the server, counts of 0 left out. */
+export function serverWords({ use }: ServerPart): string {
+  const seen = use.filter(([, count]) => count > 0).map(([words, count]) => `${count} ${words}`);
+  return `Scored trials of the treatment: ${seen.length === 0 ? "none" : seen.join(", ")}. A control has no server, so nothing here is paired.`;
 }

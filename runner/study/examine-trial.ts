@@ -15,7 +15,10 @@ import { MAX_RECORD_BYTES } from "./unsealed.ts";
 /** What a record says of its trial, without what it names. */
 export interface TrialFacts
   extends Readonly<
-    Pick<TrialRecord, "number" | "attempt" | "task" | "condition" | "repetition" | "outcome" | "reward">
+    Pick<
+      TrialRecord,
+      "number" | "attempt" | "task" | "condition" | "repetition" | "outcome" | "reward" | "observations"
+    >
   > {
   readonly causeDetail: string | null;
   /** The last step's first failed check that there is. */
@@ -97,7 +100,7 @@ async function readRecord(store: Pick<ObjectStore, "readAll">, ref: ObjectRef): 
 }
 
 function factsOf(record: TrialRecord): TrialFacts {
-  const { number, attempt, task, condition, repetition, outcome, reward, cause, steps, images } = record;
+  const { number, attempt, task, condition, repetition, outcome, reward, observations, cause, steps, images } = record;
   return {
     number,
     attempt,
@@ -106,6 +109,7 @@ function factsOf(record: TrialRecord): TrialFacts {
     repetition,
     outcome,
     reward,
+    observations,
     causeDetail: cause?.detail ?? null,
     failedCheck: steps.findLast(({ failedCheck }) => failedCheck !== null)?.failedCheck ?? null,
     images,

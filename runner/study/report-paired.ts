@@ -40,6 +40,25 @@ function resultOf(comparison: ValidComparison): PairedResult {
         adjustedP: line.adjustedP,
       }),
     ),
+    server: serverPart(comparison.server),
+  };
+}
+
+function serverPart({ use, metrics }: ValidComparison["server"]): PairedResult["server"] {
+  return {
+    use: [
+      ["used", use.used],
+      ["attempted, no call valid", use.attempted],
+      ["available and unused", use.available_unused],
+      ["use unknown", use.unknown],
+      ["own tools beside the server", use.fallback.beside],
+      ["own tools instead of the server", use.fallback.instead],
+      ["no own tools", use.fallback.none],
+      ["own tools unknown", use.fallback.unknown],
+    ],
+    figures: metrics.map(({ label, unit, count, known, mean, min, max }) => ({
+      ...{ label, unit, trials: count, known, mean, min, max },
+    })),
   };
 }
 

@@ -1,9 +1,9 @@
-import { isUnknown, type Known, unknown } from "../base/unknown.ts";
-import type { FigureName } from "../report/figures.ts";
+import { isUnknown, unknown } from "../base/unknown.ts";
+import { FIGURE_NAMES } from "../report/figures.ts";
 import type { AttemptLine, Side, SideFacts, TaskLine, TaskSide, TrialLine } from "../report/model.ts";
-import type { TraceMetrics } from "../trace/summarise.ts";
 import type { TrialFacts } from "./examine-trial.ts";
 import type { ReportedBundle } from "./report-bundle.ts";
+import { READ_FIGURE } from "./trial-figures.ts";
 import type { TrialRow } from "./trial-row.ts";
 
 /** The trials of a bundle as report lines, by task, then repetition. */
@@ -43,29 +43,38 @@ function trialLine(row: TrialRow, facts: TrialFacts, side: Side): TrialLine {
     submission: row.submission,
     modelSource: row.modelSource,
     figures: figuresOf(row),
+    serverUse: serverUseOf(row),
+    account: accountOf(row),
+    observations: facts.observations,
   };
 }
 
-function figuresOf({ metrics, totalMicros, agentMicros }: TrialRow): Record<FigureName, Known<number>> {
-  const of = (read: (metrics: TraceMetrics) => Known<number>): Known<number> => {
-    if (metrics === null) return unknown("unavailable", "the agent asks no model, so no gateway recorded it");
-    return isUnknown(metrics) ? metrics : read(metrics);
-  };
-  return {
-    totalMicros,
-    agentMicros,
-    modelRequests: of(({ model }) => model.requests),
-    inputTokens: of(({ model }) => model.tokens.input),
-    outputTokens: of(({ model }) => model.tokens.output),
-    costMicroUsd: of(({ model }) => model.costMicroUsd),
-    validCalls: of(({ mcp }) => mcp.valid),
-    invalidCalls: of(({ mcp }) => mcp.invalid),
-    refusedCalls: of(({ mcp }) => mcp.refused),
-    ownToolCalls: of(({ view }) => view.ownToolCalls),
-    toolMicros: of(({ mcp }) => mcp.toolMicros),
-    visibleBytes: of(({ view }) => view.visibleBytes),
-    wireBytes: of(({ mcp }) => mcp.wireBytes),
-  };
+function figuresOf(row: TrialRow): TrialLine["figures"] {
+  return Object.fromEntries(FIGURE_NAMES.map((name) => [name, READ_FIGURE[name](row)])) as TrialLine["figures"];
+}
+
+/** How the trial used the server, in the trace's words; null for an agent that no model drives. */
+function serverUseOf({ metrics }: TrialRow): TrialLine["serverUse"] {
+  if (metrics === null) return null;
+  if (isUnknown(metrics)) return { use: metrics, fallback: metrics };
+  return { use: metrics.use, fallback: metrics.fallback };
+}
+
+/** What the agent's own account says otherwise than the gateway's record; null for an agent that no model drives. */
+function accountOf({ transcript }: TrialRow): TrialLine["account"] {
+  if (transcript === null || isUnknown(transcript)) return transcript;
+  const { differences, tokens } = transcript;
+  if (isUnknown(differences)) return differences;
+  return [
+    ...Object.entries(differences).flatMap(([cause, count]) =>
+      count === 0 ? [] : [`${count} ${count === 1 ? "call" : "calls"} ${cause.replaceAll("-", " ")}`],
+    ),
+    ...(isUnknown(tokens)
+      ? []
+      : tokens.map(
+          ({ figure, agent, gateway }) => `${figure} tokens: ${agent} by the agent, ${gateway} by the gateway`,
+        )),
+  ];
 }
 
 /** Every attempt of the trials of a bundle that had more than one. */

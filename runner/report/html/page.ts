@@ -11,16 +11,19 @@ import { TIMELINE_KEY, timelines } from "../plots/timeline.ts";
 import {
   attemptTable,
   causeTable,
+  noteTable,
   pairedTaskTable,
   resultTable,
   secondaryTable,
+  serverTable,
+  serverTrialTable,
   sideTable,
   sourceTable,
   taskTable,
   trialTable,
 } from "../tables.ts";
 import { ATTEMPTS, titleOf } from "../to-markdown.ts";
-import { percent, points, score, shortKnown, sourceBanner } from "../words.ts";
+import { percent, points, score, serverWords, shortKnown, sourceBanner } from "../words.ts";
 import { keyMarkup, listMarkup, pictureMarkup, tableMarkup } from "./parts.ts";
 import { STYLE } from "./style.ts";
 
@@ -30,6 +33,8 @@ export function toHtml(model: ReportModel): string {
   const banner = sourceBanner(study.modelSource);
   const result = paired?.result ?? null;
   const causes = causeTable(model);
+  const server = serverTrialTable(model);
+  const notes = noteTable(model);
   const main = mainPictures(model);
   const drawn = timelines(model);
   const sections = [
@@ -63,6 +68,13 @@ export function toHtml(model: ReportModel): string {
           '<p class="soft">Described, never a verdict.</p>',
           tableMarkup(secondaryTable(result), "Secondary metrics"),
         ]),
+    ...(result === null || result.server.figures.length === 0
+      ? []
+      : [
+          heading("The treatment's server"),
+          `<p class="soft">${escapeHtml(serverWords(result.server))}</p>`,
+          tableMarkup(serverTable(result.server), "The treatment's server"),
+        ]),
     ...(drawn.length === 0
       ? []
       : [
@@ -72,6 +84,10 @@ export function toHtml(model: ReportModel): string {
           `<div class="pictures">${drawn.map(pictureMarkup).join("\n")}</div>`,
         ]),
     ...(model.trials.length === 0 ? [] : [heading("Trials"), tableMarkup(trialTable(model), "Trials")]),
+    ...(server.rows.length === 0
+      ? []
+      : [heading("Use of the server by trial"), tableMarkup(server, "Use of the server by trial")]),
+    ...(notes.rows.length === 0 ? [] : [heading("What was noticed"), tableMarkup(notes, "What was noticed")]),
     ...(model.attempts.length === 0
       ? []
       : [
@@ -111,10 +127,10 @@ function mainPictures(model: ReportModel): Picture[] {
   const result = model.paired?.result ?? null;
   const drawn = [
     ...(result === null ? [outcomes(model)] : [differenceInterval(result), dumbbell(model), mosaic(result)]),
-    distribution(model, "agentMicros"),
-    distribution(model, "inputTokens"),
-    distribution(model, "outputTokens"),
-    distribution(model, "visibleBytes"),
+    distribution(model, "time.agent"),
+    distribution(model, "tokens.input"),
+    distribution(model, "tokens.output"),
+    distribution(model, "server.visibleBytes"),
   ];
   return drawn.filter((picture) => picture !== null);
 }

@@ -143,12 +143,12 @@ test("a trial's line carries its cause, its failed check and its figures, unknow
   });
   expect(of("task-a", "control")).toMatchObject({ reward: 0, failedCheck: "answer", modelSource: "scripted" });
   expect(of("task-a", "treatment")?.figures).toMatchObject({
-    modelRequests: 3,
-    inputTokens: 900,
-    outputTokens: 50,
-    validCalls: 2,
-    invalidCalls: 1,
-    costMicroUsd: 0,
+    "model.requests": 3,
+    "tokens.input": 900,
+    "tokens.output": 50,
+    "server.valid": 2,
+    "server.invalid": 1,
+    "model.cost": 0,
   });
 });
 

@@ -1,5 +1,5 @@
 import { type Known, unknown } from "../../../runner/base/unknown.ts";
-import type { FigureName } from "../../../runner/report/figures.ts";
+import { FIGURE_NAMES, type FigureName } from "../../../runner/report/figures.ts";
 import type { AttemptLine, PairEnd, ReportModel, Side, TaskLine, TrialLine } from "../../../runner/report/model.ts";
 import { endOf } from "../../../runner/report/words.ts";
 
@@ -7,6 +7,7 @@ import { endOf } from "../../../runner/report/words.ts";
 export const HOSTILE = `=<script>alert("x")</script>|[a](http://example.org)`;
 
 const SHA = `sha256:${"ab".repeat(32)}`;
+const NO_VALUE = unknown("missing", "no value is known");
 const SIDES = ["control", "treatment"] as const;
 
 function attempt(
@@ -97,6 +98,28 @@ export function sampleModel(count: number, overrides: Partial<ReportModel> = {})
             adjustedP: unknown("unavailable", "too few tasks"),
           },
         ],
+        server: {
+          use: [
+            ["used", count * 2],
+            ["available and unused", 0],
+            ["own tools beside the server", count],
+          ],
+          figures: [
+            {
+              label: "valid server calls",
+              unit: "count",
+              trials: count * 3,
+              known: count * 3,
+              mean: 2.5,
+              min: 0,
+              max: 4,
+            },
+            {
+              ...{ label: "server tool time", unit: "us", trials: count * 3, known: 0 },
+              ...{ mean: NO_VALUE, min: NO_VALUE, max: NO_VALUE },
+            },
+          ],
+        },
       },
     },
     timelines: [
@@ -141,20 +164,25 @@ function trial(task: string, index: number, repetition: number, side: Side): Tri
   const reward = lost ? null : seed + gain > 6 ? 1 : seed + gain === 6 ? 0.5 : 0;
   const figure = (factor: number): Known<number> => factor * (100 + seed * 37 + index * 5);
   const missing = unknown("missing", "the trial left no trace");
+  const zeros = Object.fromEntries(FIGURE_NAMES.map((name) => [name, 0])) as Record<FigureName, Known<number>>;
+  const served = side === "treatment";
   const figures: Record<FigureName, Known<number>> = {
-    totalMicros: figure(300_000),
-    agentMicros: figure(100_000),
-    modelRequests: 4 + seed,
-    inputTokens: lost ? missing : figure(40),
-    outputTokens: lost ? missing : figure(2),
-    costMicroUsd: lost ? missing : figure(11),
-    validCalls: side === "treatment" ? seed % 5 : 0,
-    invalidCalls: 0,
-    refusedCalls: 0,
-    ownToolCalls: seed,
-    toolMicros: 0,
-    visibleBytes: side === "treatment" ? figure(31) : 0,
-    wireBytes: 0,
+    ...zeros,
+    "time.total": figure(300_000),
+    "time.agent": figure(100_000),
+    "model.requests": 4 + seed,
+    "tokens.input": lost ? missing : figure(40),
+    "tokens.output": lost ? missing : figure(2),
+    "model.cost": lost ? missing : figure(11),
+    "tools.own": seed,
+    "server.valid": served ? seed % 5 : 0,
+    "server.invalid": served ? 1 : 0,
+    "server.faults.tool-error": served ? 1 : 0,
+    "server.irrelevantCalls": unknown("unavailable", "the task does not say which operations it is about"),
+    "server.discovered": served ? 3 : 0,
+    "server.run": served ? 2 : 0,
+    "server.completed": served ? 1 : 0,
+    "server.visibleBytes": served ? figure(31) : 0,
   };
   return {
     number: index * 6 + repetition * 2 + (side === "treatment" ? 0 : -1),
@@ -172,6 +200,11 @@ function trial(task: string, index: number, repetition: number, side: Side): Tri
     submission: "valid",
     modelSource: "live",
     figures,
+    serverUse: served
+      ? { use: seed % 5 === 0 ? "attempted" : "used", fallback: seed === 0 ? "none" : "beside" }
+      : { use: "not-offered", fallback: unknown("unavailable", "there is no server to fall back from") },
+    account: lost ? missing : index === 2 && served ? ["1 call not sent"] : [],
+    observations: index === 3 && repetition === 1 ? [`settings planted for an agent: ${HOSTILE}`] : [],
   };
 }
 
