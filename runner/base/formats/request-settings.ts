@@ -20,10 +20,25 @@ export interface Violation {
 export function judgeSettings(
   api: ModelApi,
   body: ExactJson,
-  { reasoningEffort: named }: SettingsExpectation,
+  { condition, reasoningEffort: named }: SettingsExpectation,
 ): Violation[] {
+  const choice = condition === "treatment" ? choiceProblem(body) : null;
   const effort = named === null ? null : effortProblem(api, body, named);
-  return effort === null ? [] : [{ kind: "effort", detail: effort }];
+  return [
+    ...(choice === null ? [] : [{ kind: "tools", detail: choice } as const]),
+    ...(effort === null ? [] : [{ kind: "effort", detail: effort } as const]),
+  ];
+}
+
+/** Words, and types of an object in their place, that leave the model every tool. */
+const FREE_CHOICES: readonly (string | undefined)[] = ["auto", "any", "required"];
+
+/** A tool that is offered and must not be chosen is none. */
+function choiceProblem(body: ExactJson): string | null {
+  const choice = at(body, "tool_choice") ?? at(body, "function_call");
+  if (choice === undefined || choice === null) return null;
+  if (FREE_CHOICES.includes(typeof choice === "string" ? choice : textAt(choice, "type"))) return null;
+  return `tool_choice is ${printExact(choice)}, which keeps the model from the tools that the request offers`;
 }
 
 function effortProblem(api: ModelApi, body: ExactJson, named: string): string | null {

@@ -39,6 +39,16 @@ test("a request with tools and another effort than the study's is refused before
   });
 });
 
+test("in the treatment a request whose tools must not be chosen is refused like one that lacks them", async () => {
+  const { statuses, said } = await through(null, [{ tools: TOOLS, tool_choice: "none" }]);
+  expect(statuses).toEqual([403]);
+  expect(said).toMatchObject({
+    notice: "condition-violation",
+    kind: "tools",
+    detail: expect.stringContaining('tool_choice is "none"'),
+  });
+});
+
 test("the requests of a trace are judged again from their bytes, each problem once", async () => {
   const requests = [{ tools: TOOLS }, { tools: TOOLS }, {}, { tools: TOOLS, reasoning_effort: "low" }];
   const { trace, readObject } = await through(null, requests);

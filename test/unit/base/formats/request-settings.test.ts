@@ -40,3 +40,32 @@ test("where the study names no effort, a request may carry any", () => {
   expect(judgeSettings("chat", { reasoning_effort: "low" }, expected)).toEqual([]);
   expect(judgeSettings("chat", {}, expected)).toEqual([]);
 });
+
+const KEPT = (choice: string) => [
+  { kind: "tools", detail: `tool_choice is ${choice}, which keeps the model from the tools that the request offers` },
+];
+
+test.each<[ModelApi, ExactJson, string | null]>([
+  ["chat", {}, null],
+  ["chat", { tool_choice: null }, null],
+  ["chat", { tool_choice: "auto" }, null],
+  ["chat", { tool_choice: "required" }, null],
+  ["chat", { tool_choice: "none" }, '"none"'],
+  ["chat", { function_call: "none" }, '"none"'],
+  [
+    "chat",
+    { tool_choice: { type: "function", function: { name: "f" } } },
+    '{"type":"function","function":{"name":"f"}}',
+  ],
+  ["responses", { tool_choice: "auto" }, null],
+  ["responses", { tool_choice: "none" }, '"none"'],
+  ["responses", { tool_choice: { type: "allowed_tools", mode: "auto" } }, '{"type":"allowed_tools","mode":"auto"}'],
+  ["messages", { tool_choice: { type: "auto", disable_parallel_tool_use: true } }, null],
+  ["messages", { tool_choice: { type: "any" } }, null],
+  ["messages", { tool_choice: { type: "none" } }, '{"type":"none"}'],
+  ["messages", { tool_choice: { type: "tool", name: "f" } }, '{"type":"tool","name":"f"}'],
+])("in the treatment of %s, tools that the model may not choose are like missing ones: %j", (api, body, choice) => {
+  const problems = choice === null ? [] : KEPT(choice);
+  expect(judgeSettings(api, body, { condition: "treatment", reasoningEffort: null })).toEqual(problems);
+  expect(judgeSettings(api, body, { condition: "control", reasoningEffort: null })).toEqual([]);
+});
