@@ -18,6 +18,7 @@ import { readTrace, type Trace } from "../trace/read-trace.ts";
 import { recheckTrace } from "../trace/recheck-trace.ts";
 import { offering } from "../trace/summarise.ts";
 import type { ReadObject } from "../trace/trace-bodies.ts";
+import { unheardModel } from "../trace/unheard.ts";
 import { endEvidence } from "../trial/agent-evidence.ts";
 import { endDetail } from "../trial/end-detail.ts";
 import { gatewayBudgets } from "../trial/gateway-plan.ts";
@@ -91,7 +92,7 @@ export async function checkTrial(
   ];
   reasons.push(
     ...checkEnd(record, meaning, trace, readObject),
-    ...checkOutcome(record, expected, trace, meaning, said),
+    ...checkOutcome(record, expected, trace, readObject, meaning, said),
   );
   if (trace !== null) reasons.push(...(await checkTrajectory(store, record, expected.context, trace, readObject)));
   const row = await deriveRow(store, record, expected.context, trace === null ? null : { trace, readObject });
@@ -282,6 +283,7 @@ function checkOutcome(
   record: TrialRecord,
   { context }: TrialExpectation,
   trace: Trace | null,
+  readObject: ReadObject,
   meaning: ExitMeaning | null,
   said: readonly string[],
 ): string[] {
@@ -291,17 +293,19 @@ function checkOutcome(
   const naming = agent.naming(server);
   if (trace === null) return outcome === "scored" ? ["it is scored although its gateway left no trace"] : [];
   const judged = judgeToolsOffered(trace.events, { condition, serverTools, naming });
+  const unheard = unheardModel(trace.events, readObject);
   const has = (type: (typeof trace.events)[number]["type"]) => trace.events.some((event) => event.type === type);
   switch (outcome) {
     case "scored":
       if (!trace.complete)
         return [`it is scored although its trace is not complete: ${trace.problem ?? "it has no end"}`];
       if (said.length > 0) return [`it is scored although ${said.join("; ")}`];
+      if (unheard !== null) return [`it is scored although ${unheard.detail}`];
       return judged.verdict === "as-expected"
         ? []
         : [`the trace does not prove the condition: ${judged.problems.join("; ") || "no request offered tools"}`];
     case "provider_error":
-      return has("provider-error") || meaning?.kind === "provider" || !trace.complete
+      return has("provider-error") || meaning?.kind === "provider" || unheard !== null || !trace.complete
         ? []
         : ["its outcome is provider_error, and the trace shows no failure of the provider"];
     case "invalid_condition": {

@@ -12,6 +12,7 @@ import { readTrace, type Trace } from "../trace/read-trace.ts";
 import { serverUnreached } from "../trace/server-unreached.ts";
 import { offering } from "../trace/summarise.ts";
 import type { ReadObject } from "../trace/trace-bodies.ts";
+import { unheardModel } from "../trace/unheard.ts";
 import { readStepStartup } from "./agent-evidence.ts";
 import { endDetail } from "./end-detail.ts";
 import { TrialFailure } from "./failure.ts";
@@ -55,6 +56,30 @@ export interface ReadTrace {
   readonly readObject: ReadObject;
 }
 
+type Failure = { readonly outcome: Exclude<Outcome, "scored">; readonly cause: Cause };
+
+/**
+ * What the gateway's evidence makes of a trial that has ended: its condition first, then the model that was never heard. A failure that
+ * was found before stays where neither says more.
+ */
+export async function judgeEvidence(
+  store: Pick<ObjectStore, "readAll">,
+  spec: TrialSpec,
+  read: ReadTrace,
+  steps: readonly StepRecord[],
+  failure: Failure | null,
+): Promise<Failure | null> {
+  // The agent's own words for a failure of its provider: the gateway saw none.
+  const told = failure?.cause.code === "PROVIDER_FAILED";
+  // That a server had ended says more than what the agent lacked then.
+  if (failure !== null && !told && failure.outcome !== "invalid_condition") return failure;
+  if (failure?.cause.code === "MCP_SERVER_DIED") return failure;
+  const judged = await judgeCondition(store, spec, read, steps);
+  if (judged !== null || (failure !== null && !told)) return judged ?? failure;
+  const unheard = unheardModel(read.trace.events, read.readObject);
+  return unheard === null ? failure : { outcome: "provider_error", cause: unheard };
+}
+
 /**
  * Holds what the agent's start-up event says that it has, and the tools that the model was offered, as the gateway recorded them, against
  * the condition.
@@ -64,7 +89,7 @@ export async function judgeCondition(
   spec: TrialSpec,
   { trace, readObject }: ReadTrace,
   steps: readonly StepRecord[],
-): Promise<{ readonly outcome: Exclude<Outcome, "scored">; readonly cause: Cause } | null> {
+): Promise<Failure | null> {
   const { agent, condition } = spec;
   if (agent.kind !== "model" || condition === "none") return null;
   if (!trace.complete) {

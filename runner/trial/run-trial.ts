@@ -17,7 +17,7 @@ import { fileEntries } from "./files.ts";
 import { finishGateway, takeGatewayEvidence } from "./gateway-evidence.ts";
 import { serverTools, trialIdOf } from "./gateway-plan.ts";
 import type { GatewaySet } from "./gateway-set.ts";
-import { describeLastEnd, judgeCondition, type ReadTrace, readTrialTrace } from "./judge-condition.ts";
+import { describeLastEnd, judgeEvidence, type ReadTrace, readTrialTrace } from "./judge-condition.ts";
 import { judgeServer } from "./judge-server.ts";
 import { modelPhaseNetwork, plainPhaseNetwork } from "./phase-network.ts";
 import { findPlants } from "./plants.ts";
@@ -175,12 +175,7 @@ async function sealGateway(context: TrialContext, set: GatewaySet, ending: Promi
     describeLastEnd(read, draft.steps);
     draft.trajectory = await storeTrajectory(context, spec.agent.agent, read);
     if (context.signal.aborted) return;
-    // That the condition was not given says more than what the agent made of it.
-    if (draft.failure === null || draft.failure.outcome === "invalid_condition") {
-      const dead = draft.failure?.cause.code === "MCP_SERVER_DIED";
-      const judged = dead ? null : await judgeCondition(world.store, spec, read, draft.steps);
-      draft.failure = judged ?? draft.failure;
-    }
+    draft.failure = await judgeEvidence(world.store, spec, read, draft.steps, draft.failure);
   } catch (thrown) {
     if (stopsRun(thrown)) throw thrown;
     draft.failure ??= classifyFailure(thrown, context.signal);
