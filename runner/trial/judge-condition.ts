@@ -56,6 +56,10 @@ export interface ReadTrace {
   readonly readObject: ReadObject;
 }
 
+const OTHER_MODEL = "the agent asked for another model than the study's, so none of its requests with tools went out";
+const WHAT_TO_DO =
+  "Name in the study (model.id) the model that the agent asks for, or one that it asks for under its own name";
+
 type Failure = { readonly outcome: Exclude<Outcome, "scored">; readonly cause: Cause };
 
 /**
@@ -103,12 +107,15 @@ export async function judgeCondition(
   const expectation = { condition, serverTools: serverTools(spec), naming: namingOf(agent.agent, spec) };
   const { verdict, problems } = judgeToolsOffered(trace.events, expectation);
   if (verdict !== "as-expected") {
+    const refused = trace.events.findLast((event) => event.type === "model-refused");
+    if (verdict === "no-evidence" && refused?.reason === "wrong-model")
+      return invalid("CONDITION_MODEL", `${OTHER_MODEL}: ${refused.detail}. ${WHAT_TO_DO}`);
     const unreached = condition === "treatment" ? serverUnreached(trace.events, readObject) : null;
     if (unreached !== null) return invalid("MCP_NOT_REACHED", unreached);
     if (verdict === "violated") return invalid("CONDITION_TOOLS", problems.join("; "));
     return invalid(
       "CONDITION_UNPROVEN",
-      "no model request offered tools, so nothing shows which condition the agent had",
+      `no model request offered tools, so nothing shows which condition the agent had${refused === undefined ? "" : `; the last request was refused: ${refused.detail}`}`,
     );
   }
   const { reasoningEffort } = agent;
