@@ -4,6 +4,7 @@ import { billedUsage } from "../base/formats/billed-usage.ts";
 import { costOf } from "../base/formats/cost.ts";
 import type { GatewayModel } from "../base/formats/gateway-config.ts";
 import { type ModelAnswer, readModelAnswer } from "../base/formats/model-response.ts";
+import { isProviderStatus } from "../base/formats/provider-status.ts";
 import type { Ended, Usage } from "../base/formats/trace-events.ts";
 import { type Known, unknown } from "../base/unknown.ts";
 import { writeChunk } from "./agent-gone.ts";
@@ -11,7 +12,7 @@ import { answerJson, apiError } from "./api-errors.ts";
 import type { Reservation } from "./budget-ledger.ts";
 import { headerValue, recordedHeaders } from "./headers.ts";
 import type { ModelCall, Provider, ProviderAnswer, ProviderFailure } from "./provider.ts";
-import { isProviderStatus, isServiceError } from "./provider-failure.ts";
+import { isServiceError } from "./provider-failure.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Session } from "./session.ts";
 

@@ -1,6 +1,7 @@
 import { contentText } from "../../base/formats/conversation.ts";
 import { at, listAt, textAt } from "../../base/formats/json-access.ts";
 import { printExact } from "../../base/formats/plain-json.ts";
+import { isProviderStatus } from "../../base/formats/provider-status.ts";
 import type { AgentTranscript, EndReason, TranscriptCall, TranscriptStep } from "../../base/formats/transcript.ts";
 import { readUsage } from "../../base/formats/usage.ts";
 import type { ExactJson } from "../../base/json.ts";
@@ -124,9 +125,7 @@ function failureReason(events: readonly TranscriptEvent[], result: TranscriptEve
   if (textAt(result, "subtype") === "error_max_turns") return "turns";
   if (textAt(result, "terminal_reason") !== "api_error") return "crash";
   // A status that says the request itself was wrong is the agent's doing; no status means that nothing answered.
-  return typeof status === "number" && status < 500 && ![401, 402, 403, 408, 429].includes(status)
-    ? "crash"
-    : "provider";
+  return typeof status === "number" && !isProviderStatus(status) ? "crash" : "provider";
 }
 
 function stopReason(stop: string | undefined, text: string): EndReason {

@@ -57,6 +57,7 @@ const BY_EXIT = new Map<number, EndReason>(
 
 /** Each end has an exit code of its own. */
 function explainEnd({ exitCode }: EndEvidence): ExitMeaning {
+  if (exitCode === TOOLLOOP_EXIT.rejected) return explainReason("crash", "the model's API refused the request");
   const reason = BY_EXIT.get(exitCode);
   return explainReason(reason ?? "crash", reason === undefined ? `the agent ended with exit code ${exitCode}` : null);
 }

@@ -2,6 +2,7 @@ import { Agent, request } from "undici";
 import { messageOf } from "../../base/errors.ts";
 import { assembleStream } from "../../base/formats/assemble-stream.ts";
 import { at, listAt, textAt } from "../../base/formats/json-access.ts";
+import { isProviderStatus } from "../../base/formats/provider-status.ts";
 import { parseServerSentEvents } from "../../base/formats/sse.ts";
 import type { ExactJson } from "../../base/json.ts";
 import { parseExactJson } from "../../base/strict-json.ts";
@@ -79,7 +80,8 @@ function requestBody(config: ToolloopConfig, messages: readonly ChatMessage[], t
 function refusedRequest(status: number, bytes: Buffer): LoopEnded {
   const text = bytes.toString("utf8").slice(0, 1000);
   const budget = status === 429 && text.includes('"budget_exhausted"');
-  return new LoopEnded(budget ? "budget" : "provider", `the model API answered ${status}: ${text}`);
+  const reason = budget ? "budget" : isProviderStatus(status) ? "provider" : "rejected";
+  return new LoopEnded(reason, `the model API answered ${status}: ${text}`);
 }
 
 function readAnswer(bytes: Buffer, stream: boolean): ChatAnswer {

@@ -21,6 +21,8 @@ export const TOOLLOOP_EXIT = {
   empty: 15,
   /** The gateway said that a budget is exhausted. */
   budget: 16,
+  /** The API refused the request itself. */
+  rejected: 17,
 } as const;
 export type ToolloopEnd = keyof typeof TOOLLOOP_EXIT;
 

@@ -59,5 +59,5 @@ function isEnd(reason: string): reason is ToolloopEnd {
 }
 
 function reasonOf(end: ToolloopEnd): EndReason {
-  return end === "internal" || end === "config" ? "crash" : end;
+  return end === "internal" || end === "config" || end === "rejected" ? "crash" : end;
 }

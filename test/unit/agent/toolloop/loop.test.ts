@@ -246,6 +246,9 @@ test.each([
   [429, { error: { code: "budget_exhausted", message: "b" } }, "budget"],
   [429, { error: { code: "rate_limit", message: "slow" } }, "provider"],
   [500, {}, "provider"],
+  [404, {}, "provider"],
+  [400, { error: { code: "context_length_exceeded" } }, "rejected"],
+  [422, {}, "rejected"],
 ])("an answer of %i with %j is %s, asked once", async (status, body, reason) => {
   let asked = 0;
   const result = await run((_request, response) => {
