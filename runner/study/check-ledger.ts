@@ -38,6 +38,8 @@ export interface SupersededAttempt {
   readonly attempt: number;
   readonly outcome: Outcome;
   readonly causeDetail: string | null;
+  /** A verifier had graded it: which score was set aside is known, and readers must see that one was. */
+  readonly graded: boolean;
 }
 
 type Refuse = BundleReader["refuse"];
@@ -164,7 +166,7 @@ async function checkListed(
     if (record.number !== number || record.attempt !== attempt) refuse(`${place}: its record is of another attempt`);
     if (!isRepeated(record.outcome)) refuse(`${place}: it is superseded although its outcome is ${record.outcome}`);
     if (attempt >= (latest.get(number) ?? 0)) refuse(`${place}: it is superseded by no later attempt`);
-    found.push({ number, attempt, outcome: record.outcome, causeDetail: record.causeDetail });
+    found.push({ number, attempt, outcome: record.outcome, causeDetail: record.causeDetail, graded: record.graded });
   }
   return found;
 }

@@ -24,7 +24,7 @@ import { endDetail } from "../trial/end-detail.ts";
 import { gatewayBudgets } from "../trial/gateway-plan.ts";
 import { startupProblems } from "../trial/judge-condition.ts";
 import type { TrialRecord } from "../trial/record.ts";
-import { rederiveRewards } from "../trial/rederive.ts";
+import { isGraded, rederiveRewards } from "../trial/rederive.ts";
 import { trialTrajectory } from "../trial/trajectory.ts";
 import type { PlannedTrial } from "./order.ts";
 import type { Plan, TaskBinding } from "./plan.ts";
@@ -75,6 +75,7 @@ export async function checkTrial(
   const reasons = [
     ...checkBindings(record, expected),
     ...(await rederiveRewards(store, record, expected.binding.reward)),
+    ...checkGraded(record),
   ];
   const trace =
     record.gateway === null ? null : readTrace(await store.readAll(record.gateway.trace, MAX_TRACE_BYTES), "the trace");
@@ -278,10 +279,16 @@ async function readSurfaceDigest(store: Store, ref: ObjectRef): Promise<Digest> 
   return surfaceDigest(parseInput(surfaceSchema, parseStrictJson(await store.readAll(ref), { source }), source));
 }
 
-/** An outcome that drops a pair needs evidence as much as a score does. */
+/** What these outcomes say happened before the verifier of the last step gave its verdict. */
+function checkGraded({ outcome, steps }: TrialRecord): string[] {
+  const before = outcome === "provider_error" || outcome === "invalid_task";
+  return before && steps.at(-1)?.rewards != null ? [`its outcome is ${outcome} although its last step was graded`] : [];
+}
+
+/** An outcome that drops a pair, or has a trial made again, needs evidence as much as a score does. */
 function checkOutcome(
   record: TrialRecord,
-  { context }: TrialExpectation,
+  { context, binding }: TrialExpectation,
   trace: Trace | null,
   readObject: ReadObject,
   meaning: ExitMeaning | null,
@@ -289,7 +296,17 @@ function checkOutcome(
 ): string[] {
   const { outcome, condition } = record;
   const { agent, server, serverTools } = context;
-  if (agent === null || condition === "none") return [];
+  const failed = outcome === "infra_error" || outcome === "interrupted";
+  // A step that missed its gate ends a trial early, and so does what fails between two steps: fewer steps prove nothing.
+  const whole = record.steps.length === binding.reward.steps && isGraded(record);
+  // Where there is a trace, the runner still had to take it when everything was graded.
+  if (failed && whole && (agent === null || trace?.complete === true))
+    return [`its outcome is ${outcome} although its evidence is whole and graded`];
+  if (agent === null || condition === "none") {
+    return outcome === "provider_error" || outcome === "invalid_condition"
+      ? [`its outcome is ${outcome}, and no model drives its agent`]
+      : [];
+  }
   const naming = agent.naming(server);
   if (trace === null) return outcome === "scored" ? ["it is scored although its gateway left no trace"] : [];
   const judged = judgeToolsOffered(trace.events, { condition, serverTools, naming });
@@ -320,15 +337,6 @@ function checkOutcome(
         !trace.complete
         ? []
         : ["its outcome is invalid_condition, and the trace proves the condition"];
-    }
-    case "infra_error":
-    case "interrupted": {
-      const graded = record.steps.length > 0 && record.steps.every(({ rewards }) => rewards !== null);
-      return graded && trace.complete && judged.verdict === "as-expected"
-        ? [
-            `its outcome is ${outcome}, and its evidence is whole and graded: resume the run, which gives it another attempt`,
-          ]
-        : [];
     }
     default:
       return [];

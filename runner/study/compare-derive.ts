@@ -170,6 +170,7 @@ function runOf({ run, verification }: Side, anchor: string | undefined): Compare
     startedAt,
     finishedAt,
     superseded: superseded.length,
+    setAside: run.superseded.filter(({ graded }) => graded).length,
     cutOff: cutOff?.length ?? 0,
     tally: tallyOf(run.rows),
     evidence: { trials, objects, bytes },

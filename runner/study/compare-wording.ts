@@ -126,7 +126,8 @@ function lossSentence(side: string, { tally }: ComparedRun): string | null {
 }
 
 function supersededSentence(control: ComparedRun, treatment: ComparedRun): string | null {
-  const said = ({ superseded, cutOff }: ComparedRun): string => `${superseded} sealed and ${cutOff} cut off`;
+  const said = ({ superseded, setAside, cutOff }: ComparedRun): string =>
+    `${superseded} sealed${setAside === 0 ? "" : ` (${setAside} of them set aside although graded)`} and ${cutOff} cut off`;
   if (control.superseded + control.cutOff + treatment.superseded + treatment.cutOff === 0) return null;
   return `Earlier attempts that a later one superseded: control ${said(control)}, treatment ${said(treatment)}. They are in no figure.`;
 }

@@ -70,6 +70,8 @@ export interface ComparedRun {
   readonly finishedAt: string;
   /** Earlier attempts that a later one superseded; they are in no figure. */
   readonly superseded: number;
+  /** Those of them that a verifier had graded. */
+  readonly setAside: number;
   /** Attempts that were begun and never sealed. */
   readonly cutOff: number;
   readonly tally: SideTally;

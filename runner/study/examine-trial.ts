@@ -7,6 +7,7 @@ import { parseInput } from "../base/zod-input.ts";
 import { collectObjectRefs, type ObjectRef } from "../evidence/object-ref.ts";
 import type { ObjectStore } from "../evidence/store.ts";
 import { type TrialRecord, trialRecordSchema } from "../trial/record.ts";
+import { isGraded } from "../trial/rederive.ts";
 import { type BoundLimits, checkTrial, type TrialExpectation } from "./check-trial.ts";
 import type { Plan } from "./plan.ts";
 import { rowContext, rowLines } from "./seal-run.ts";
@@ -23,10 +24,12 @@ export interface TrialFacts
   readonly causeDetail: string | null;
   /** The last step's first failed check that there is. */
   readonly failedCheck: string | null;
+  /** A verifier graded every step that was run, whatever the outcome. */
+  readonly graded: boolean;
   readonly images: Readonly<Record<string, Digest>>;
 }
 
-/** A record that was read and, where it is one of a run's trials, held against the plan. */
+/** A record that was read and, where it is an attempt of a run's trial, held against the plan. */
 export interface ExaminedTrial {
   /** Why the record cannot be used; null when it can. */
   readonly problem: string | null;
@@ -112,6 +115,7 @@ function factsOf(record: TrialRecord): TrialFacts {
     observations,
     causeDetail: cause?.detail ?? null,
     failedCheck: steps.findLast(({ failedCheck }) => failedCheck !== null)?.failedCheck ?? null,
+    graded: isGraded(record),
     images,
   };
 }

@@ -90,7 +90,10 @@ export function attemptLines({ report, plan, trials, superseded }: ReportedBundl
   };
   const cutOff = { state: "cut off", outcome: null, causeDetail: "the runner's process ended" } as const;
   const lines: AttemptLine[] = [
-    ...superseded.map(({ number, ...said }) => line(number, { ...said, state: "superseded" })),
+    ...superseded.map(({ number, attempt, outcome, causeDetail, graded }) => {
+      const why = graded ? [causeDetail, "set aside although graded"].filter(Boolean).join("; ") : causeDetail;
+      return line(number, { attempt, outcome, causeDetail: why, state: "superseded" });
+    }),
     ...(report.cutOff ?? []).map(({ number, attempt }) => line(number, { attempt, ...cutOff })),
     ...trials
       .filter(({ row }) => several.has(row.number))

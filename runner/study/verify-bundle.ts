@@ -44,13 +44,13 @@ export interface BundleReader {
   readonly ledger: LedgerContent;
   /** What a record says; null for one that cannot be read, for which a reason was given once. Records are not kept in memory. */
   readonly readRecord: (ref: ObjectRef) => Promise<TrialFacts | null>;
-  /** What was derived again of a run's trials, in the order of the report's list. */
+  /** What was derived again of a run's trials, and then of the attempts that were superseded, in the order of the report's lists. */
   readonly derived: readonly DerivedTrial[];
   readonly refuse: (reason: string) => void;
   readonly signal: AbortSignal;
 }
 
-/** A trial of a run as it came out again; nothing of one whose record cannot be read. */
+/** An attempt of a run's trial as it came out again; nothing of one whose record cannot be read. */
 export interface DerivedTrial extends Pick<ExaminedTrial, "reasons" | "row"> {
   readonly facts: TrialFacts | null;
 }
@@ -187,15 +187,12 @@ async function contextOf({ store, report }: ExamineInput): Promise<ExaminedRun |
   }
 }
 
-/** The records that a root document lists; those of a run's trials are to be derived again. */
+/** The records that a root document lists; those of a run's attempts are to be derived again, whether they stand or were superseded. */
 function recordsOf(report: Json): TrialToExamine[] {
   const parsed = runReportSchema.safeParse(report);
   if (!parsed.success) return trialRefs(report).map((ref) => ({ ref, derive: null }));
   const { trials, superseded } = parsed.data;
-  return [
-    ...trials.map(({ record: ref, number, attempt }) => ({ ref, derive: { number, attempt } })),
-    ...superseded.map(({ record: ref }) => ({ ref, derive: null })),
-  ];
+  return [...trials, ...superseded].map(({ record: ref, number, attempt }) => ({ ref, derive: { number, attempt } }));
 }
 
 function trialRefs(report: Json): ObjectRef[] {

@@ -199,15 +199,16 @@ function checkDerived(
   const servers = new Map<string, Digest>();
   const share = partSharer();
   const hash = createHash("sha256");
-  for (const [index, { number }] of report.trials.entries()) {
+  for (const [index, { number, attempt }] of [...report.trials, ...report.superseded].entries()) {
+    const stands = index < report.trials.length;
+    const place = stands ? `trial ${number}` : `trial ${number}, attempt ${attempt}`;
     const { facts = null, reasons = [], row = null } = derived[index] ?? {};
     const task = taskOf.get(number);
     if (facts === null || task === undefined) continue;
-    for (const reason of reasons) refuse(`trial ${number}: ${reason}`);
+    for (const reason of reasons) refuse(`${place}: ${reason}`);
     const known = images.get(task) ?? new Map<string, Digest>();
-    for (const reason of checkTrialImages(facts.images, report, plan, known, servers))
-      refuse(`trial ${number}: ${reason}`);
-    if (row === null) continue;
+    for (const reason of checkTrialImages(facts.images, report, plan, known, servers)) refuse(`${place}: ${reason}`);
+    if (row === null || !stands) continue;
     trials.push({ row: share(JSON.parse(row) as TrialRow), facts });
     hash.update(row);
   }

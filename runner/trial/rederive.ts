@@ -55,6 +55,11 @@ export async function rederiveRewards(
   return reasons;
 }
 
+/** Whether a verifier graded every step that was run. */
+export function isGraded({ steps }: Pick<TrialRecord, "steps">): boolean {
+  return steps.length > 0 && steps.every(({ rewards }) => rewards !== null);
+}
+
 function sameRewards(a: Readonly<Record<string, number>>, b: Readonly<Record<string, number>>): boolean {
   const keys = Object.keys(a);
   return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key]);

@@ -44,9 +44,15 @@ export interface PairOptions {
   /** Changes the plan before anything is run under it. */
   readonly plan?: (plan: Plan) => Plan;
   readonly script?: (trial: PlannedTrial) => TrialScript;
-  /** Numbers of trials whose first attempt was cut off, and of those that the provider failed before the run was sealed and resumed. */
+  /**
+   * Numbers of trials whose first attempt was cut off, and of those that failed before the run was sealed and resumed: by their provider, or
+   * as `as` says.
+   */
   readonly history?: Partial<
-    Record<Condition, { readonly cutOff?: readonly number[]; readonly failed?: readonly number[] }>
+    Record<
+      Condition,
+      { readonly cutOff?: readonly number[]; readonly failed?: readonly number[]; readonly as?: TrialScript }
+    >
   >;
 }
 
@@ -187,12 +193,12 @@ async function makeBundle(
     await ledger.append(asEvent(event));
   };
   // An interrupted session, one that is sealed with a failed provider, and one that makes the rest.
-  const { cutOff = [], failed = [] } = options.history?.[condition] ?? {};
+  const { cutOff = [], failed = [], as = { outcome: "provider_error" } } = options.history?.[condition] ?? {};
   for (const planned of trials) if (cutOff.includes(planned.number)) await attempt(planned, 1, "cut-off");
   if (cutOff.length > 0) await resume(null);
   for (const planned of trials) {
     const number = cutOff.includes(planned.number) ? 2 : 1;
-    await attempt(planned, number, failed.includes(planned.number) ? { outcome: "provider_error" } : script(planned));
+    await attempt(planned, number, failed.includes(planned.number) ? as : script(planned));
   }
   const first = await seal([]);
   if (failed.length === 0) return first.anchor;

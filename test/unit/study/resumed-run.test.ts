@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { canonicalBytes } from "../../../runner/base/canonical-json.ts";
-import type { Digest } from "../../../runner/base/digest.ts";
+import { type Digest, digestBytes } from "../../../runner/base/digest.ts";
 import { openStore, readableStore } from "../../../runner/evidence/store.ts";
 import { renderReport } from "../../../runner/report/render.ts";
 import { compareBundles } from "../../../runner/study/compare.ts";
@@ -12,12 +12,15 @@ import { makeReport } from "../../../runner/study/report.ts";
 import { isComplete } from "../../../runner/study/resume.ts";
 import { readSealedRecord } from "../../../runner/study/unsealed.ts";
 import { verifyBundle } from "../../../runner/study/verify-bundle.ts";
+import type { TrialRecord } from "../../../runner/trial/record.ts";
 import { type BundlePair, makeBundlePair } from "../../support/bundles.ts";
 import { cloneBundle, forge, type Parts } from "../../support/bundles-forge.ts";
 
 const { signal } = new AbortController();
 let dir: string;
 let pair: BundlePair;
+/** A run of which a trial was scored and made again, as no runner does. */
+let graded: BundlePair;
 /** The control's trials: the first was cut off once, the second met a failed provider once. */
 let cutOff: number;
 let failed: number;
@@ -32,6 +35,10 @@ beforeAll(async () => {
     },
   });
   [cutOff = 0, failed = 0] = numbers;
+  graded = await makeBundlePair(join(dir, "graded"), {
+    order: "separate",
+    history: { control: { failed: [failed], as: {} } },
+  });
   pair = await makeBundlePair(join(dir, "pair"), { history: { control: { cutOff: [cutOff], failed: [failed] } } });
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
@@ -224,6 +231,65 @@ test.each<readonly [string, (parts: Parts) => void, RegExp]>([
   const anchor: Digest = await forge(clone, change);
   const { valid, reasons } = await verifyBundle(clone, anchor, signal);
   expect([valid, reasons.filter((line) => reason.test(line)).length > 0, reasons]).toEqual([false, true, reasons]);
+});
+
+/** A run whose first attempt of one trial was scored, and was forged into one that is tried again: both attempts really were made. */
+async function setAside(name: string, change: (record: TrialRecord) => void): Promise<readonly string[]> {
+  const clone = join(dir, "set-aside", name.replaceAll(" ", "-"));
+  cloneBundle(graded.control, clone);
+  const anchor = await forge(clone, async (parts) => {
+    const [entry] = parts.report.superseded;
+    if (entry === undefined) throw new Error("nothing is superseded");
+    const record: TrialRecord = JSON.parse(await parts.text(entry.record));
+    const { number, attempt } = record;
+    Object.assign(record, { reward: null, rewards: null });
+    change(record);
+    entry.record = await parts.put(canonicalBytes(record));
+    const seal = parts.events.find(
+      (event) => event.type === "trial-sealed" && event.number === number && event.attempt === attempt,
+    );
+    Object.assign(seal ?? {}, { outcome: record.outcome, record: { ...entry.record } });
+  });
+  return (await verifyBundle(clone, anchor, signal)).reasons;
+}
+
+const cause = { code: "ENGINE_FAILED", detail: "the engine failed" };
+
+test.each<readonly [TrialRecord["outcome"], RegExp]>([
+  ["infra_error", /^trial \d+, attempt 1: its outcome is infra_error although its evidence is whole and graded$/],
+  ["interrupted", /^trial \d+, attempt 1: its outcome is interrupted although its evidence is whole and graded$/],
+  ["provider_error", /^trial \d+, attempt 1: its outcome is provider_error although its last step was graded$/],
+])("a score that was forged into %s and drawn again is refused, by trial and attempt", async (outcome, reason) => {
+  const reasons = await setAside(outcome, (record) => void Object.assign(record, { outcome, cause }));
+  expect([reasons.filter((line) => reason.test(line)).length, reasons]).toEqual([1, reasons]);
+});
+
+test("an attempt whose trace was lost, set aside although it was graded, holds and is shown as that", async () => {
+  const name = "without-trace";
+  const reasons = await setAside(name, (record) => {
+    const { gateway: _, ...images } = record.images;
+    Object.assign(record, { outcome: "infra_error", cause, gateway: null, images });
+    delete record.trajectory;
+  });
+  expect(reasons).toEqual([]);
+  const path = join(dir, "set-aside", name);
+  const anchor = digestBytes(await readFile(join(path, "report.json")));
+  const request = {
+    path,
+    anchors: { report: anchor, control: undefined, treatment: undefined },
+    timelineTrials: [],
+  };
+  const model = await makeReport(request, signal);
+  const [aside] = model.attempts.filter(({ state }) => state === "superseded");
+  expect(aside?.causeDetail).toBe("the engine failed; set aside although graded");
+  expect(renderReport(model, "md")).toContain("set aside although graded");
+  const comparison = await compareBundles(
+    { folders: [path, graded.treatment], anchors: { control: anchor, treatment: graded.anchors.treatment } },
+    signal,
+  );
+  expect(JSON.stringify(comparison)).toContain(
+    "control 1 sealed (1 of them set aside although graded) and 0 cut off, treatment 0 sealed and 0 cut off",
+  );
 });
 
 test("a bundle that was only taken apart and sealed again holds, so that it is the forgeries that are refused", async () => {
