@@ -80,3 +80,10 @@ export async function run(
     stderr: tailText(stderr.captured(), 1024 * 1024),
   };
 }
+
+/** The host's address on the engine's default network: where containers with a way out reach it. */
+export async function bridgeAddress(): Promise<string> {
+  await using engine = await connectEngine();
+  const { IPAM: pool } = await engine.docker.getNetwork("bridge").inspect();
+  return pool?.Config?.[0]?.Gateway ?? "172.17.0.1";
+}

@@ -1,7 +1,9 @@
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TrialRecord } from "../../../runner/trial/record.ts";
 import { type Conversation, type Exchange, spokenBy, testedAgents, writeCassette } from "../../support/agents.ts";
+import { bridgeAddress } from "../../support/docker.ts";
 import { oracle, recordsOf, runner, scratch, writeBundle } from "../../support/e2e.ts";
 import { execute, standIn, writeStudy } from "../../support/e2e-study.ts";
 
@@ -16,12 +18,12 @@ const again = (reply: Exchange["reply"]): Exchange[] =>
   [1, 1, 1, 2, 2, 2, 3, 3, 4, 4].map((turn) => ({ match: { turn }, reply: { usage, ...reply } }));
 const turns = (...replies: readonly NonNullable<Exchange["reply"]>[]): Exchange[] =>
   replies.map((reply, index) => ({ match: { turn: index + 1 }, reply: { usage, ...reply } }));
-const status = (code: number): Exchange[] => [
-  {
-    match: { turn: 1 },
+/** An answer of this status to every request of one turn, however often the agent asks again. */
+const status = (code: number, turn = 1): Exchange[] =>
+  Array.from({ length: 5 }, () => ({
+    match: { turn },
     response: { status: code, json: { type: "error", error: { type: "test", message: `status ${code}` } } },
-  },
-];
+  }));
 
 /** What happens in each repetition of the control, and how its record says so. */
 const CONTROL: readonly (readonly [string, Exchange[], (record: TrialRecord) => unknown, unknown])[] = [
@@ -54,6 +56,14 @@ const CONTROL: readonly (readonly [string, Exchange[], (record: TrialRecord) => 
   ["a rate limit", status(429), cause, ["provider_error", "PROVIDER_STATUS", "429"]],
   ["a refused key", status(401), cause, ["provider_error", "PROVIDER_STATUS", "401"]],
   ["a failing provider", status(500), cause, ["provider_error", "PROVIDER_STATUS", "500"]],
+  ["a model that the provider does not have", status(404), cause, ["provider_error", "PROVIDER_STATUS", "404"]],
+  ["a parameter that the provider refuses", status(400), cause, ["provider_error", "PROVIDER_REFUSED", "400"]],
+  [
+    "a request that is refused after an answer",
+    [...turns({ toolCalls: [shell(ANSWER)] }), ...status(400, 2)],
+    ({ outcome, steps, reward }) => [outcome, steps.at(-1)?.agentEnd?.by, reward],
+    ["scored", "crash", 1],
+  ],
   ["a refusal", again({ refusal: "I will not." }), end, ["scored", "self", "the model declined", 0]],
   ["an empty answer", again({ text: "" }), end, ["scored", "self", "the model's answer was empty", 0]],
   [
@@ -101,8 +111,27 @@ function cause({ outcome, cause: why }: TrialRecord): unknown[] {
 let dir: string;
 let remove: () => Promise<void>;
 let dataset: string;
+let bridge: string;
+
+/** A server on every address of the host that takes connections and says nothing. */
+async function startSilence(): Promise<AsyncDisposable & { readonly port: number }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined).resume();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "0.0.0.0", resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: () => {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
 
 beforeAll(async () => {
+  bridge = await bridgeAddress();
   ({ dir, remove } = await scratch());
   dataset = join(dir, "tasks");
   await writeBundle(dataset, TASK);
@@ -188,6 +217,17 @@ describe.each(testedAgents(["codex"]).map((agent) => [agent.name, agent] as cons
     expect(records.map(({ outcome, cause: why }) => [outcome, why?.code])).toEqual([
       ["invalid_condition", "MCP_NOT_REACHED"],
     ]);
+  });
+
+  test("a provider that takes requests and never answers is named", async () => {
+    await using provider = await startSilence();
+    const model = { id: "m", api, baseUrl: `http://${bridge}:${provider.port}/v1`, apiKeyEnv: "E2E_KEY" };
+    const { bundle, anchor, records } = await runOver("silent", "control", [[]], { model });
+    expect(records.map(({ outcome, cause: why, steps }) => [outcome, why?.code, steps.at(-1)?.agentEnd?.by])).toEqual([
+      ["provider_error", "PROVIDER_SILENT", "timeout"],
+    ]);
+    const verified = await runner(["verify", bundle, "--report-sha256", anchor]);
+    expect(verified.code, verified.stdout + verified.stderr).toBe(0);
   });
 
   test("a provider that cannot be reached is named", async () => {

@@ -3,8 +3,8 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { nameForModel } from "../../../runner/base/formats/tool-naming.ts";
-import { connectEngine } from "../../../runner/docker/engine.ts";
 import { spokenBy, testedAgents } from "../../support/agents.ts";
+import { bridgeAddress } from "../../support/docker.ts";
 import { json, oracle, type Refusal, runner, scratch, writeBundle } from "../../support/e2e.ts";
 import { execute, writeStudy } from "../../support/e2e-study.ts";
 import { startGateway, testConfig } from "../../support/model-provider-gateway.ts";
@@ -23,9 +23,7 @@ beforeAll(async () => {
   await writeBundle(dataset, TASK);
   const proven = await oracle(dataset, join(dir, "oracle"));
   expect(proven.code, proven.stderr).toBe(0);
-  await using engine = await connectEngine();
-  const { IPAM: pool } = await engine.docker.getNetwork("bridge").inspect();
-  bridge = pool?.Config?.[0]?.Gateway ?? "172.17.0.1";
+  bridge = await bridgeAddress();
 });
 afterAll(() => remove());
 
