@@ -1,12 +1,13 @@
-import { rename } from "node:fs/promises";
+import { readFile, rename } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
-import type { Digest } from "../base/digest.ts";
+import { type Digest, digestBytes } from "../base/digest.ts";
 import { writeDurably } from "../base/durable.ts";
 import { hasCode, RunnerError } from "../base/errors.ts";
 import { BUNDLE } from "../evidence/bundle.ts";
 import { appendAnchor, readOperatorLedger } from "../evidence/operator-ledger.ts";
 import { requireOutsideBundles } from "../evidence/outside-bundle.ts";
-import { signBytes, signReport } from "../evidence/signature.ts";
+import { isSignatureOf, signBytes, signReport } from "../evidence/signature.ts";
+import { readableStore } from "../evidence/store.ts";
 import type { RunReport } from "../study/run-report.ts";
 import type { SealedRun } from "../study/seal-run.ts";
 import type { CommandIo } from "./command.ts";
@@ -19,10 +20,9 @@ export interface Keepers {
   readonly key: string | null;
 }
 
-/** A sealed run whose anchor is kept; null: it supersedes none. */
+/** A sealed run whose anchor is kept. */
 export type Kept = Pick<SealedRun, "dir" | "condition" | "anchor"> & {
   readonly report: Pick<RunReport, "runId" | "studyId" | "earlier">;
-  readonly supersedes: Digest | null;
 };
 
 /**
@@ -58,13 +58,17 @@ export async function requireKeepers(
   return keepers;
 }
 
-/** Appends anchors to the operator's ledger and signs reports, each beside its bundle as `<bundle>.report.sig`. */
+/**
+ * Appends anchors to the operator's ledger and signs reports, each beside its bundle as `<bundle>.report.sig`. Doing it again changes
+ * nothing, and puts right what a process left that was killed after it had sealed.
+ */
 export async function keepAnchors(runs: readonly Kept[], { ledger, key }: Keepers, io: CommandIo): Promise<void> {
-  for (const { dir, condition, anchor, report, supersedes } of runs) {
+  for (const kept of runs) {
+    const { dir, condition, anchor, report } = kept;
     const { runId, studyId } = report;
     if (ledger !== null) {
       const known = await latestIn(ledger, runId, condition);
-      await appendAnchor(ledger, {
+      const appended = await appendAnchor(ledger, {
         runId,
         condition,
         studyId,
@@ -74,11 +78,12 @@ export async function keepAnchors(runs: readonly Kept[], { ledger, key }: Keeper
         recordedAt: new Date().toISOString(),
       });
       const { head } = await readOperatorLedger(ledger);
-      io.say(`ledger ${ledger}: anchor of ${condition} appended; its last line is now ${head}`);
+      io.say(
+        `ledger ${ledger}: anchor of ${condition} ${appended ? "appended; its last line is now" : "is there; its last line is"} ${head}`,
+      );
     }
     const path = `${dir}.report.sig`;
-    const stale = await putAside(path, supersedes, anchor);
-    if (stale !== null) io.say(`signature of the superseded report: ${stale}`);
+    await putAside(path, kept, io);
     if (key !== null) {
       await writeDurably(path, await signReport(join(dir, BUNDLE.report), key));
       io.say(`signature ${path}`);
@@ -94,15 +99,21 @@ async function latestIn(ledger: string, runId: string, condition: string): Promi
   return anchors.findLast((entry) => entry.runId === runId && entry.condition === condition)?.reportSha256 ?? null;
 }
 
-/** A signature of a report that was superseded keeps its bytes under the old anchor's name. */
-async function putAside(path: string, supersedes: Digest | null, anchor: Digest): Promise<string | null> {
-  if (supersedes === null || supersedes === anchor) return null;
-  const aside = path.replace(/\.sig$/, `.${supersedes.slice("sha256:".length, "sha256:".length + 16)}.sig`);
-  try {
-    await rename(path, aside);
-    return aside;
-  } catch (cause) {
+/**
+ * A signature of a report that was superseded keeps its bytes under the old anchor's name, and one of no report of the run under its own
+ * digest: what lies at `path` afterwards is a signature of the present report, or nothing.
+ */
+async function putAside(path: string, { dir, report }: Kept, io: CommandIo): Promise<void> {
+  const bytes = await readFile(path).catch((cause: unknown) => {
     if (hasCode(cause, "ENOENT")) return null;
     throw cause;
-  }
+  });
+  if (bytes === null || (await isSignatureOf(await readFile(join(dir, BUNDLE.report)), path))) return;
+  const store = readableStore(dir);
+  let signed: Digest | null = null;
+  for (const ref of report.earlier ?? []) if (await isSignatureOf(await store.readAll(ref), path)) signed = ref.digest;
+  const name = (signed ?? digestBytes(bytes)).slice("sha256:".length, "sha256:".length + 16);
+  const aside = path.replace(/\.sig$/, `.${name}.sig`);
+  await rename(path, aside);
+  io.say(`signature of ${signed === null ? "another" : "the superseded"} report: ${aside}`);
 }

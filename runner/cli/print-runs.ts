@@ -31,10 +31,23 @@ export function printRuns(
     const rows = runs.flatMap((each) => each.rows);
     io.out(outcomeTable(plan, rows));
   }
-  for (const { dir, condition, anchor, supersedes } of runs) {
-    for (const line of anchorLines(`${condition} in ${dir}`, anchor)) io.say(line);
-    if (supersedes !== null) io.say(`superseded ${supersedes} ${condition}: that anchor no longer fits the bundle`);
-  }
+  for (const each of runs) sayAnchor(each, io);
+}
+
+/** Hands over a bundle's anchor, beside the one that it supersedes. */
+export function sayAnchor(
+  {
+    dir,
+    condition,
+    anchor,
+    supersedes,
+  }: Pick<SealedRun, "dir" | "condition" | "anchor"> & {
+    readonly supersedes: Digest | null;
+  },
+  io: Pick<CommandIo, "say">,
+): void {
+  for (const line of anchorLines(`${condition} in ${dir}`, anchor)) io.say(line);
+  if (supersedes !== null) io.say(`superseded ${supersedes} ${condition}: that anchor no longer fits the bundle`);
 }
 
 /** Says how an interrupted run is continued, where it was begun, and throws on. */

@@ -10,7 +10,7 @@ import { loadRequestedStudy, planRequestOf } from "../study/run-request.ts";
 import type { CommandIo, Run } from "./command.ts";
 import { type Keepers, keepAnchors, requireKeepers } from "./keep-anchors.ts";
 import type { OPTIONS } from "./options.ts";
-import { printRuns, sayHowToContinue } from "./print-runs.ts";
+import { printRuns, sayAnchor, sayHowToContinue } from "./print-runs.ts";
 
 export const run: Run<typeof OPTIONS.resume> = async (options, [folder = ""], io) => {
   await using found = await findRun(resolve(io.cwd, folder));
@@ -38,28 +38,46 @@ export const run: Run<typeof OPTIONS.resume> = async (options, [folder = ""], io
     found,
   ).catch((thrown: unknown) => sayHowToContinue(thrown, found.dir, io));
   printRuns(found.plan, runs, options.json, io);
-  await keepAnchors(runs, keepers, io);
+  // A resume that was killed may have sealed a side and kept nothing of it.
+  const standing = sealedSides(found).filter(({ condition }) => runs.every((each) => each.condition !== condition));
+  await keepAnchors([...runs, ...standing], keepers, io);
   return runs.every(({ rows }) => rows.every(({ outcome }) => outcome === "scored")) && untouchedScored(found) ? 0 : 1;
 };
 
 /** Says that nothing is missing, and puts right what a run that ended between its reports and its last files left out. */
 async function nothingMissing(found: FoundRun, keepers: Keepers, json: boolean, io: CommandIo): Promise<number> {
   if (found.openings.opening.order === "interleaved") await writePairOf(found, []);
-  const runs = found.sides.flatMap(({ dir, condition, report }) =>
-    report === null ? [] : [{ dir, condition, anchor: report.anchor, report: report.document, supersedes: null }],
-  );
+  const runs = sealedSides(found);
   if (json) {
-    const results = runs.map(({ dir, condition, anchor, report }) => ({
+    const results = runs.map(({ dir, condition, anchor, supersedes, report }) => ({
       dir,
       condition,
       report_sha256: anchor,
+      supersedes,
       outcomes: report.outcomes,
     }));
     io.out(`${JSON.stringify({ nothingMissing: true, runs: results })}\n`);
   } else io.out(`nothing is missing in ${found.dir}: every planned trial is sealed, and none is to be tried again\n`);
-  for (const { dir, condition, anchor } of runs) io.say(`report_sha256 ${anchor} ${condition} in ${dir}`);
+  for (const each of runs) sayAnchor(each, io);
   await keepAnchors(runs, keepers, io);
   return untouchedScored(found) ? 0 : 1;
+}
+
+/** What the reports that lie there say of their runs. */
+function sealedSides({ sides }: FoundRun) {
+  return sides.flatMap(({ dir, condition, report }) =>
+    report === null
+      ? []
+      : [
+          {
+            dir,
+            condition,
+            anchor: report.anchor,
+            report: report.document,
+            supersedes: report.document.earlier?.at(-1)?.digest ?? null,
+          },
+        ],
+  );
 }
 
 /** The sides that a resume leaves as they are, all of whose trials are scored. */

@@ -33,17 +33,18 @@ export interface OperatorLedger {
 
 /**
  * Appends an anchor to the operator's ledger: a JSON-lines file outside of every bundle, each line with the digest of the line before.
- * Appends of several processes are written one after the other, each durable before the call returns.
+ * Appends of several processes are written one after the other, each durable before the call returns. False: the run's latest anchor is
+ * this one already.
  * @throws RunnerError `INSIDE_BUNDLE`, `NO_SUCH_FOLDER`, `NOT_A_FILE`, `LEDGER_BROKEN`, `ANCHOR_NOT_LATEST` when another anchor than the one
  * superseded is the run's latest, `LOCK_BUSY`, `LOCK_TOOL`.
  */
-export async function appendAnchor(path: string, entry: AnchorEntry): Promise<void> {
+export async function appendAnchor(path: string, entry: AnchorEntry): Promise<boolean> {
   const real = await requireOutsideBundles(path, "the operator's ledger");
   const event = parseInput(entrySchema, { type: "anchor", ...entry }, "the anchor");
   await (await open(real, "a", 0o644)).close();
   await using _lock = await lockFile(real);
   const latest = latestOf((await readOperatorLedger(real)).anchors, event.runId, event.condition);
-  if (latest !== null && latest.reportSha256 === event.reportSha256) return;
+  if (latest !== null && latest.reportSha256 === event.reportSha256) return false;
   if ((latest?.reportSha256 ?? null) !== event.supersedes) {
     throw new RunnerError(
       "integrity",
@@ -55,6 +56,7 @@ export async function appendAnchor(path: string, entry: AnchorEntry): Promise<vo
   await using ledger = await openLedger(real);
   await ledger.append(event);
   await syncDirectory(dirname(real));
+  return true;
 }
 
 /**

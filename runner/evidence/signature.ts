@@ -67,6 +67,15 @@ export async function verifySignature({
   }
 }
 
+/**
+ * Whether a signature file is one of exactly these bytes, whoever made it. What is no signature is none of them.
+ * @throws RunnerError `SIGNATURE_TOOL`.
+ */
+export async function isSignatureOf(bytes: Uint8Array, file: string): Promise<boolean> {
+  const { exitCode } = await keygen(["-Y", "check-novalidate", "-n", SIGNATURE_NAMESPACE, "-s", file], bytes);
+  return exitCode === 0;
+}
+
 async function findSigner(signature: string, allowedSigners: string): Promise<string | null> {
   const { exitCode, stdout } = await keygen(
     ["-Y", "find-principals", "-s", signature, "-f", allowedSigners],
