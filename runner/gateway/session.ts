@@ -36,11 +36,12 @@ export class Session {
     return `x${this.#exchanges}`;
   }
 
-  /** Opens the agent's routes and starts its clock. */
+  /** Opens the agent's routes and starts its clock; said again, it marks where the agent of a task's next step begins. */
   open(): void {
-    if (this.phase !== "prepared") return;
-    this.phase = "open";
+    if (this.phase === "closed") return;
     this.evidence.emit({ type: "phase", phase: "agent-started" });
+    if (this.phase === "open") return;
+    this.phase = "open";
     const { agentSeconds } = this.config.budgets;
     if (agentSeconds === null) return;
     this.#deadline = setTimeout(() => {

@@ -37,18 +37,16 @@ export function buildTrajectory(input: TrajectoryInput): Known<AtifTrajectory> {
   }
   const start = trace.events.find((event) => event.type === "start");
   if (start?.type !== "start" || start.model === null) return unknown("missing", "the trace names no model");
-  const exchanges = modelExchanges(trace.events, readObject).filter(({ request }) =>
-    offering(trace.events).has(request.exchange),
-  );
-  const [first] = exchanges;
-  if (first === undefined) return unknown("missing", "no model request offered tools");
+  const offered = offering(trace.events);
+  const exchanges = modelExchanges(trace.events, readObject).filter(({ request }) => offered.has(request.exchange));
+  if (exchanges.length === 0) return unknown("missing", "no model request offered tools");
   const ids = new Map<TranscriptCall, { readonly id: string | null; readonly arguments: string | null }>();
   const written = writtenCalls(exchanges);
   for (const call of known.flatMap(transcriptCalls)) ids.set(call, takeWritten(written, call));
-  const told = known.flatMap(({ steps }) => steps);
-  const steps: Omit<AtifStep, "step_id">[] = [
-    { source: "user", message: instructionOf(first) },
-    ...told.map(({ source, text, reasoning, calls, at }): Omit<AtifStep, "step_id"> => {
+  const instructions = instructionsOf(trace, exchanges);
+  const steps = instructions.flatMap((instruction, index): Omit<AtifStep, "step_id">[] => [
+    ...(instruction === null ? [] : [{ source: "user", message: instruction } as const]),
+    ...(known[index]?.steps ?? []).map(({ source, text, reasoning, calls, at }): Omit<AtifStep, "step_id"> => {
       const shown = calls.map((call, index) => ({ call, shown: showCall(call, ids.get(call), index) }));
       const results = shown.flatMap(({ call, shown: { tool_call_id: source_call_id } }) =>
         call.result === null ? [] : [{ source_call_id, content: call.result }],
@@ -62,7 +60,7 @@ export function buildTrajectory(input: TrajectoryInput): Known<AtifTrajectory> {
         ...(results.length === 0 ? {} : { observation: { results } }),
       };
     }),
-  ];
+  ]);
   const { tokens, costMicroUsd } = metrics.model;
   const figure = (value: Known<number>): number | null => (isUnknown(value) ? null : value);
   const cost = figure(costMicroUsd);
@@ -136,6 +134,16 @@ function argumentsOf(text: string): Readonly<Record<string, unknown>> {
   } catch {
     return { input: text };
   }
+}
+
+/** What the agent of each of the task's steps was asked, in order; null where it asked its model nothing. */
+function instructionsOf({ events }: Trace, exchanges: readonly ModelExchange[]): (string | null)[] {
+  const starts = events.filter((event) => event.type === "phase" && event.phase === "agent-started");
+  return starts.map(({ seq }, index) => {
+    const end = starts[index + 1]?.seq ?? Number.POSITIVE_INFINITY;
+    const first = exchanges.find(({ request }) => request.seq > seq && request.seq < end);
+    return first === undefined ? null : instructionOf(first);
+  });
 }
 
 /** All that the user said before the model's first turn. */

@@ -38,7 +38,7 @@ export async function runStep(context: TrialContext, work: StepWork, agentEnded:
   if (job?.job != null) {
     const agentJob = job.job;
     // One gateway serves every step: it is open from the first agent's start to the last one's end.
-    if (work.index === 0) set?.link.send({ do: "agent-started" });
+    set?.link.send({ do: "agent-started" });
     const run = await watch.time("agent", () =>
       runAgent(world, container, agentJob, agentLimits(spec, step), set?.link ?? null, signal),
     );

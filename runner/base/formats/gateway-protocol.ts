@@ -8,7 +8,7 @@ export const gatewayCommandSchema = z.discriminatedUnion("do", [
   z.strictObject({ do: z.literal("configure") }),
   z.strictObject({ do: z.literal("listen") }),
   z.strictObject({ do: z.literal("preflight") }),
-  /** Routes open, and the clock of `agentSeconds` starts. */
+  /** Routes open, and the clock of `agentSeconds` starts; said again for the agent of each later step of a task. */
   z.strictObject({ do: z.literal("agent-started") }),
   /** Routes close. */
   z.strictObject({ do: z.literal("agent-ended") }),

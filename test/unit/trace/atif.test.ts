@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { CassetteInput } from "../../../runner/base/formats/cassette.ts";
 import type { ToolNaming } from "../../../runner/base/formats/tool-naming.ts";
 import type { AgentTranscript, TranscriptCall } from "../../../runner/base/formats/transcript.ts";
-import { type Known, unknown } from "../../../runner/base/unknown.ts";
+import { isUnknown, type Known, unknown } from "../../../runner/base/unknown.ts";
 import { buildTrajectory } from "../../../runner/trace/atif.ts";
 import { summariseTrace } from "../../../runner/trace/summarise.ts";
 import { startGateway, testConfig } from "../../support/model-provider-gateway.ts";
@@ -10,8 +10,8 @@ import { startGateway, testConfig } from "../../support/model-provider-gateway.t
 const naming: ToolNaming = { prefix: "", sanitise: true, own: ["shell"] };
 const tools = [{ type: "function", function: { name: "shell" } }];
 
-/** A conversation of two turns: two calls, then words. */
-async function recorded() {
+/** One request with two calls in its answer for each instruction, each of them an agent's start of its own. */
+async function recorded(...instructions: readonly string[]) {
   const usage = { input: 100, output: 20, cachedInput: 40 };
   const cassette: CassetteInput = {
     schemaVersion: "1",
@@ -19,27 +19,28 @@ async function recorded() {
     conversations: [
       {
         scope: { task: "task-1", condition: "treatment" },
-        exchanges: [
-          {
-            match: { turn: 1 },
-            reply: {
-              toolCalls: [
-                { name: "shell", arguments: { command: "a" } },
-                { name: "shell", arguments: { command: "b" } },
-              ],
-              usage,
-            },
+        exchanges: instructions.map(() => ({
+          match: { turn: 1 },
+          reply: {
+            toolCalls: [
+              { name: "shell", arguments: { command: "a" } },
+              { name: "shell", arguments: { command: "b" } },
+            ],
+            usage,
           },
-        ],
+        })),
       },
     ],
   };
   await using gateway = await startGateway(testConfig({ model: { id: "m", baseUrl: null }, replay: true }), {
     cassette,
+    open: false,
   });
-  const messages = [{ role: "user", content: "Do it." }];
-  const body = JSON.stringify({ model: "m", messages, tools });
-  await (await fetch(`${gateway.url}/v1/chat/completions`, { method: "POST", body })).text();
+  for (const content of instructions) {
+    gateway.gateway.agentStarted();
+    const body = JSON.stringify({ model: "m", messages: [{ role: "user", content }], tools });
+    await (await fetch(`${gateway.url}/v1/chat/completions`, { method: "POST", body })).text();
+  }
   return await gateway.finish();
 }
 
@@ -59,8 +60,8 @@ const transcript = (calls: readonly TranscriptCall[]): AgentTranscript => ({
   end: { reason: "finished", detail: null },
 });
 
-async function build(transcripts: readonly Known<AgentTranscript>[]) {
-  const { trace, readObject } = await recorded();
+async function build(transcripts: readonly Known<AgentTranscript>[], instructions = ["Do it."]) {
+  const { trace, readObject } = await recorded(...instructions);
   const about = { trace, readObject, naming, serverTools: [] };
   return buildTrajectory({
     ...{ trace, readObject, transcripts, metrics: summariseTrace({ ...about, expectedOperations: null }) },
@@ -115,4 +116,19 @@ test("a call that no model wrote keeps what the transcript says, and says what i
 
 test("a transcript that is not known gives no trajectory, and the reason", async () => {
   expect(await build([unknown("truncated", "torn")])).toEqual({ unknown: "truncated", detail: "torn" });
+});
+
+test("every step of a task has its own instruction before what its agent did", async () => {
+  const one = transcript([call({ arguments: '{"command":"a"}' })]);
+  const two = transcript([call({ arguments: '{"command":"b"}' })]);
+  const trajectory = await build([one, two], ["First.", "Second."]);
+  if (isUnknown(trajectory)) throw new Error(trajectory.detail);
+  expect(trajectory.steps.map(({ step_id, source, message }) => [step_id, source, message])).toEqual([
+    [1, "user", "First."],
+    [2, "agent", ""],
+    [3, "agent", "Done."],
+    [4, "user", "Second."],
+    [5, "agent", ""],
+    [6, "agent", "Done."],
+  ]);
 });
