@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isUnknown } from "../../../runner/base/unknown.ts";
 import type { TrialRow } from "../../../runner/study/trial-row.ts";
 import { demoConversations, spokenBy, testedAgents, writeCassette } from "../../support/agents.ts";
+import { trajectoryOf } from "../../support/atif.ts";
 import { type Executed, oracle, ROOT, readObject, recordsOf, runner, scratch, writeBundle } from "../../support/e2e.ts";
 import { execute, talk, writeStudy } from "../../support/e2e-study.ts";
 
@@ -73,6 +74,16 @@ describe.each(testedAgents(["claude-code"]).map((agent) => [agent.name, agent] a
           examples: [],
           tokens: [],
         });
+      }
+    }
+  });
+
+  test("every trajectory holds to the rules of its format, and tells of the calls that were made", async () => {
+    for (const { dir: bundle } of result.runs) {
+      for (const record of await recordsOf(bundle)) {
+        const { agent: told, steps } = await trajectoryOf(bundle, record);
+        expect(told).toEqual({ name, version: agent.version, model_name: "scripted" });
+        expect(steps.flatMap(({ tool_calls: calls }) => calls ?? []).length).toBeGreaterThan(0);
       }
     }
   });

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { spokenBy, testedAgents } from "../../support/agents.ts";
+import { trajectoryOf } from "../../support/atif.ts";
 import { grade, NO_NETWORK, oracle, recordsOf, runner, SOLVE_42, scratch, sh, writeBundle } from "../../support/e2e.ts";
 import { execute, talk, writeStudy } from "../../support/e2e-study.ts";
 
@@ -51,6 +52,9 @@ test.each(testedAgents(["toolloop"]).map((agent) => [agent.name, agent] as const
         ["one", "self"],
         ["two", "self"],
       ]);
+      const trajectory = await trajectoryOf(bundle, record);
+      const asked = trajectory.steps.filter(({ source }) => source === "user").map(({ message }) => message);
+      expect(asked).toEqual([expect.stringContaining("Answer."), expect.stringContaining("Answer again.")]);
       const verified = await runner(["verify", bundle, "--report-sha256", report_sha256]);
       expect(verified.code, verified.stdout + verified.stderr).toBe(0);
     }
