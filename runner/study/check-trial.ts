@@ -75,7 +75,6 @@ export async function checkTrial(
   const reasons = [
     ...checkBindings(record, expected),
     ...(await rederiveRewards(store, record, expected.binding.reward)),
-    ...checkGraded(record),
   ];
   const trace =
     record.gateway === null ? null : readTrace(await store.readAll(record.gateway.trace, MAX_TRACE_BYTES), "the trace");
@@ -92,6 +91,7 @@ export async function checkTrial(
     ...(trace === null ? [] : settingsOf(record, expected, trace, readObject)),
   ];
   reasons.push(
+    ...checkGraded(record, trace, readObject),
     ...checkEnd(record, meaning, trace, readObject),
     ...checkOutcome(record, expected, trace, readObject, meaning, said),
   );
@@ -280,7 +280,9 @@ async function readSurfaceDigest(store: Store, ref: ObjectRef): Promise<Digest> 
 }
 
 /** What these outcomes say happened before the verifier of the last step gave its verdict. */
-function checkGraded({ outcome, steps }: TrialRecord): string[] {
+function checkGraded({ outcome, steps }: TrialRecord, trace: Trace | null, readObject: ReadObject): string[] {
+  // That no answer ever came is seen when the trace is whole, which is after the verdict.
+  if (outcome === "provider_error" && trace !== null && unheardModel(trace.events, readObject) !== null) return [];
   const before = outcome === "provider_error" || outcome === "invalid_task";
   return before && steps.at(-1)?.rewards != null ? [`its outcome is ${outcome} although its last step was graded`] : [];
 }

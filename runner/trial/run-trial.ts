@@ -146,6 +146,10 @@ async function phases(
       );
       if (last) break;
     }
+  } catch (thrown) {
+    if (stopsRun(thrown)) throw thrown;
+    // Known before the gateway's evidence is judged, which says more than some failures and less than others.
+    draft.failure ??= classifyFailure(thrown, signal);
   } finally {
     if (set !== null) await watch.time("gateway", () => sealGateway(context, set, gatewayEnds));
   }
