@@ -116,7 +116,8 @@ export class Gateway {
     };
     try {
       if (config.mcp === null) throw new PreflightError("unreachable", "this trial has no MCP server");
-      const { surface, toolPages } = await preflight(config.mcp, config.limits, this.#session.cut);
+      const server = { url: config.mcp.url, catalogUri: null, knownCatalog: null };
+      const { surface, toolPages } = await preflight(server, config.limits, this.#session.cut);
       this.#surfaceDigest = surfaceDigest(surface);
       this.#evidence.file("surface.json", `${canonicalText(surface)}\n`);
       say(this.#surfaceDigest, null, toolPages);

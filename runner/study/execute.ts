@@ -12,7 +12,7 @@ import { asEvent, type Opening } from "./run-opening.ts";
 import { registerRun } from "./run-registry.ts";
 import { type SealedRun, storeOracle } from "./seal-run.ts";
 import { holdLedger, type OpenSide, runSession, type SessionOptions, taskImagesOf } from "./session.ts";
-import { foreignServerImage, mcpPlan, planTrialSpecs } from "./trial-specs.ts";
+import { foreignServerImage, planTrialSpecs } from "./trial-specs.ts";
 import { clearUnbegun } from "./unbegun.ts";
 
 export interface ExecuteOptions extends SessionOptions {
@@ -33,7 +33,7 @@ export async function executePlan(options: ExecuteOptions): Promise<SealedRun[]>
   await using stack = new AsyncStack();
   const shared = stack.use(await openWorld({ engine, runId, images: prepared.own.ids, signal, clock }));
   const specs = (await planTrialSpecs(options)).filter(({ condition }) => conditions.includes(condition as Condition));
-  const surface = conditions.includes("treatment") ? await preflight(options, shared, await mcpPlan(options)) : null;
+  const treated = conditions.includes("treatment") ? await preflight(options, shared, specs, stack) : null;
   const secrets = [...new Set(specs.map((spec) => spec.model?.apiKey))];
   const both = conditions.length > 1;
   const dirOf = (condition: Condition): string => (both ? join(out, condition) : out);
@@ -42,7 +42,7 @@ export async function executePlan(options: ExecuteOptions): Promise<SealedRun[]>
   for (const condition of conditions) {
     const bundle = stack.use(await createBundle(dirOf(condition), { secrets }));
     stack.use(await holdLedger(bundle.dir));
-    const seen = condition === "treatment" ? surface : null;
+    const seen = condition === "treatment" && treated !== null ? treated.surface : null;
     await openRun(options, bundle, {
       runId,
       condition,
@@ -52,7 +52,7 @@ export async function executePlan(options: ExecuteOptions): Promise<SealedRun[]>
     });
     sides.push({ condition, bundle, surface: seen, earlier: [] });
   }
-  const runs = await runSession(options, shared, sides, specs);
+  const runs = await runSession(options, shared, sides, specs, treated?.ready ? [treated.ready] : []);
   if (both) await writePair(out, runs);
   return runs;
 }

@@ -11,21 +11,33 @@ export interface GatewaysAhead extends AsyncDisposable {
   readonly take: (spec: TrialSpec) => Promise<GatewaySet>;
 }
 
+/** A gateway, with its server where there is one, that was started for a trial before the trial was. */
+export interface ReadyGateway {
+  readonly spec: TrialSpec;
+  readonly set: GatewaySet;
+}
+
+/** Whether a trial needs a gateway: a model drives its agent, and it can be run. */
+export function needsGateway({ agent, unavailable }: TrialSpec): boolean {
+  return agent.kind === "model" && unavailable === null;
+}
+
 /** Servers that may be starting at once: more of them only starve each other of the processors they start on. */
 const SERVERS_STARTING = 1;
 
 /**
  * Keeps up to `ahead` gateways ready or starting for the next trials in order, because a server takes seconds to start. Disposing it
- * removes those that no trial took.
+ * removes those that no trial took. `ready` are gateways that were started before.
  */
 export function startGatewaysAhead(
   world: SharedWorld,
   specs: readonly TrialSpec[],
   ahead: number,
+  ready: readonly ReadyGateway[],
   signal: AbortSignal,
 ): GatewaysAhead {
-  const waiting = specs.filter(({ agent, unavailable }) => agent.kind === "model" && unavailable === null);
-  const started = new Map<TrialSpec, Promise<GatewaySet>>();
+  const started = new Map(ready.map(({ spec, set }) => [spec, Promise.resolve(set)]));
+  const waiting = specs.filter((spec) => needsGateway(spec) && !started.has(spec));
   const stop = new AbortController();
   const joint = AbortSignal.any([signal, stop.signal]);
   setMaxListeners(0, joint);

@@ -20,7 +20,7 @@ import { asEvent, boundTaskImages, supersededAnchors } from "./run-opening.ts";
 import { registerRun } from "./run-registry.ts";
 import type { SealedRun } from "./seal-run.ts";
 import { type OpenSide, runSession, type SessionOptions, taskImagesOf } from "./session.ts";
-import { foreignServerImage, mcpPlan, planTrialSpecs } from "./trial-specs.ts";
+import { foreignServerImage, planTrialSpecs } from "./trial-specs.ts";
 import { removeTemporaries } from "./unbegun.ts";
 
 /** A condition's bundle that was opened again, or for the first time, with the anchor that its new report supersedes. */
@@ -49,7 +49,7 @@ export async function resumeRun(options: SessionOptions, run: FoundRun): Promise
   const open = sides.filter(({ due, sealed }) => due.length > 0 || !sealed);
   const specs = await dueSpecs(options, open);
   const treated = open.find(({ condition, due }) => condition === "treatment" && due.length > 0);
-  const surface = treated === undefined ? null : await preflight(options, shared, await mcpPlan(options));
+  const seenNow = treated === undefined ? null : await preflight(options, shared, specs, stack);
   const secrets = [...new Set(specs.map((spec) => spec.model?.apiKey))];
   stack.use(
     await registerRun(
@@ -66,7 +66,7 @@ export async function resumeRun(options: SessionOptions, run: FoundRun): Promise
     const { condition, dir } = side;
     await removeTemporaries(dir);
     const bundle = stack.use(await openBundle(dir, { secrets, ledger: side.ledger }));
-    const seen = condition === "treatment" ? surface : null;
+    const seen = condition === "treatment" && seenNow !== null ? seenNow.surface : null;
     if (side.openings === null) {
       stack.use(await holdSide(side));
       const { order } = openings.opening;
@@ -87,7 +87,7 @@ export async function resumeRun(options: SessionOptions, run: FoundRun): Promise
     superseded.set(condition, supersedes);
     reopened.push({ condition, bundle, surface: seen ?? (await seenBefore(bundle, side)), earlier });
   }
-  const sealed = await runSession(options, shared, reopened, specs);
+  const sealed = await runSession(options, shared, reopened, specs, seenNow?.ready ? [seenNow.ready] : []);
   if (openings.opening.order === "interleaved") await writePairOf(run, sealed);
   return sealed.map((each) => ({ ...each, supersedes: superseded.get(each.condition) ?? null }));
 }

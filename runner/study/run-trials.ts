@@ -5,7 +5,7 @@ import type { BundleWriter } from "../evidence/bundle.ts";
 import type { TrialRecord } from "../trial/record.ts";
 import type { TrialSpec } from "../trial/spec.ts";
 import type { TrialWorld } from "../trial/world.ts";
-import { startGatewaysAhead } from "./gateways-ahead.ts";
+import { needsGateway, type ReadyGateway, startGatewaysAhead } from "./gateways-ahead.ts";
 import type { Condition } from "./order.ts";
 import { runSealed } from "./sealed-trial.ts";
 
@@ -17,12 +17,16 @@ export interface RunTrialsOptions {
   readonly clock?: Clock;
 }
 
-/** Runs trials in their order, some at once, each in the world and the bundle of its condition; the first that must stop the run stops all. */
+/**
+ * Runs trials in their order, some at once, each in the world and the bundle of its condition; the first that must stop the run stops all.
+ * `ready` are gateways that trials of these have already.
+ */
 export async function runTrials(
   { concurrency, report, signal, clock = systemClock }: RunTrialsOptions,
   specs: readonly TrialSpec[],
   worlds: ReadonlyMap<Condition, TrialWorld>,
   bundles: ReadonlyMap<Condition, BundleWriter>,
+  ready: readonly ReadyGateway[],
 ): Promise<void> {
   const limit = pLimit(concurrency);
   const from = clock.micros();
@@ -35,6 +39,7 @@ export async function runTrials(
           world,
           specs.filter((spec) => spec.condition === condition),
           concurrency,
+          ready.filter(({ spec }) => spec.condition === condition),
           joint,
         ),
       ]),
@@ -46,7 +51,7 @@ export async function runTrials(
         const world = worlds.get(condition);
         const bundle = bundles.get(condition);
         if (world === undefined || bundle === undefined) throw new Error(`no world for ${condition}`);
-        const gateways = spec.agent.kind === "model" && spec.unavailable === null ? ahead.get(condition) : undefined;
+        const gateways = needsGateway(spec) ? ahead.get(condition) : undefined;
         const take = gateways === undefined ? null : () => gateways.take(spec);
         const sealed = await runSealed(world, bundle, spec, take, joint);
         done += 1;

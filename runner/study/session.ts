@@ -9,6 +9,7 @@ import type { ObjectRef } from "../evidence/object-ref.ts";
 import type { TrialSpec } from "../trial/spec.ts";
 import type { SharedWorld, TrialWorld } from "../trial/world.ts";
 import { readAttempts, standingAttempts } from "./attempts.ts";
+import type { ReadyGateway } from "./gateways-ahead.ts";
 import type { PreparedPlan } from "./make-plan.ts";
 import type { Condition } from "./order.ts";
 import { type Opening, readOpenings } from "./run-opening.ts";
@@ -43,12 +44,13 @@ export interface OpenSide {
   readonly earlier: readonly ObjectRef[];
 }
 
-/** Runs the given attempts, closes the run in each bundle's ledger and seals each bundle from what its ledger says. */
+/** Runs the given attempts, those of `ready` with the gateway that they have already, closes the run in each bundle's ledger and seals each bundle from what its ledger says. */
 export async function runSession(
   options: SessionOptions,
   shared: SharedWorld,
   sides: readonly OpenSide[],
   specs: readonly TrialSpec[],
+  ready: readonly ReadyGateway[] = [],
 ): Promise<SealedRun[]> {
   const { engine, prepared, clock = systemClock } = options;
   const worlds = new Map<Condition, TrialWorld>();
@@ -57,7 +59,7 @@ export async function runSession(
     worlds.set(condition, { ...shared, store: bundle.store });
     bundles.set(condition, bundle);
   }
-  await runTrials(options, specs, worlds, bundles);
+  await runTrials(options, specs, worlds, bundles, ready);
   const runs: SealedRun[] = [];
   for (const { condition, bundle, surface, earlier } of sides) {
     await bundle.ledger.append({ type: "run-closed", runId: shared.runId });

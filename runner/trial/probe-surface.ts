@@ -1,66 +1,51 @@
 import { RunnerError } from "../base/errors.ts";
-import { GATEWAY_PATHS } from "../base/formats/gateway-config.ts";
-import { type Surface, surfaceSchema } from "../base/formats/surface.ts";
-import { parseStrictJson } from "../base/strict-json.ts";
-import { parseInput } from "../base/zod-input.ts";
-import { readArchive } from "../docker/archive/read.ts";
+import type { Surface } from "../base/formats/surface.ts";
 import { TrialFailure } from "./failure.ts";
-import { finishGateway } from "./gateway-evidence.ts";
-import { openGatewaySet } from "./gateway-set.ts";
+import { type GatewaySet, type GatewaySetSpec, openGatewaySet } from "./gateway-set.ts";
 import type { McpPlan } from "./spec.ts";
+import { surveySurface } from "./survey-surface.ts";
 import type { SharedWorld } from "./world.ts";
 
-/** A catalog may be tens of megabytes, and its server slow to write it for the first time. */
-const PROBE_MS = 300_000;
-const MAX_SURFACE_BYTES = 64 * 1024 * 1024;
+/** What a server advertises, and the gateway that it was asked through; both are the caller's now. */
+export interface Surveyed {
+  readonly surface: Surface;
+  readonly set: GatewaySet;
+}
 
 /**
- * Starts a server of its own, asks it through a gateway what it advertises, catalog included, and removes both.
- * @throws RunnerError `MCP_PREFLIGHT` with what the server did instead.
+ * Starts a gateway with its server and asks the server what it advertises, catalog included.
+ * @throws RunnerError `MCP_PREFLIGHT` with what the server did instead, `MCP_SURFACE_CHANGED` where another surface is expected.
  */
-export async function probeSurface(world: SharedWorld, mcp: McpPlan, signal: AbortSignal): Promise<Surface> {
-  const trialId = `${world.runId}-preflight`;
+export async function openSurveyed(
+  world: SharedWorld,
+  plan: GatewaySetSpec & { readonly mcp: McpPlan },
+  signal: AbortSignal,
+): Promise<Surveyed> {
   try {
-    await using set = await openGatewaySet(
-      world,
-      {
-        trialId,
-        config: {
-          schemaVersion: "1",
-          trialId,
-          scope: { task: "preflight", condition: "treatment", repetition: 1 },
-          model: null,
-          mcp: { url: mcp.url, catalogUri: mcp.catalogUri, knownCatalog: mcp.surface.catalog },
-          limits: { preflightMillis: PROBE_MS },
-        },
-        cassette: null,
-        mcp,
-        expected: null,
-        outward: false,
-      },
-      signal,
-    );
-    await finishGateway(set, signal);
-    const source = `${GATEWAY_PATHS.evidence}/surface.json`;
-    const archive = await set.gateway.getArchive(source, { signal });
-    if (archive === null) throw new RunnerError("environment", "MCP_PREFLIGHT", "the gateway wrote no surface");
-    let bytes = Buffer.alloc(0);
-    await readArchive(archive, {
-      root: source,
-      signal,
-      limits: { fileBytes: MAX_SURFACE_BYTES },
-      onEntry: async (_entry, body) => {
-        const chunks: Buffer[] = [];
-        for await (const chunk of body ?? []) chunks.push(chunk);
-        bytes = Buffer.concat(chunks);
-      },
-    });
-    return parseInput<Surface>(surfaceSchema, parseStrictJson(bytes, { source }), source);
+    const set = await openGatewaySet(world, plan, signal);
+    try {
+      return { set, surface: await surveySurface(set, plan.mcp, signal) };
+    } catch (thrown) {
+      await set[Symbol.asyncDispose]();
+      throw thrown;
+    }
   } catch (thrown) {
     if (!(thrown instanceof TrialFailure)) throw thrown;
-    throw new RunnerError("environment", "MCP_PREFLIGHT", `${thrown.failure.detail} (${thrown.failure.code})`, {
+    const { code, detail } = thrown.failure;
+    throw new RunnerError("environment", "MCP_PREFLIGHT", `${detail} (${code})`, {
       hint: "No trial was started. Mend the server's command, image or URL in the study.",
       cause: thrown,
     });
   }
+}
+
+/** {@link openSurveyed} with a server of its own, which is removed again. */
+export async function probeSurface(world: SharedWorld, mcp: McpPlan, signal: AbortSignal): Promise<Surface> {
+  const trialId = `${world.runId}-preflight`;
+  const scope = { task: "preflight", condition: "treatment", repetition: 1 } as const;
+  const config = { schemaVersion: "1", trialId, scope, model: null, mcp: { url: mcp.url } } as const;
+  const plan = { trialId, config, cassette: null, mcp, expected: null, outward: false };
+  const { set, surface } = await openSurveyed(world, plan, signal);
+  await set[Symbol.asyncDispose]();
+  return surface;
 }

@@ -2,7 +2,6 @@ import { z } from "zod";
 import { budgetsSchema, pricesSchema } from "./budgets.ts";
 import { normalizersSchema } from "./cassette.ts";
 import { conditionSchema, modelApiSchema } from "./common.ts";
-import { catalogSchema } from "./surface.ts";
 import { toolNamingSchema } from "./tool-naming.ts";
 
 /** Where files and the listener are inside the gateway's container. */
@@ -11,6 +10,8 @@ export const GATEWAY_PATHS = {
   cassette: "/run/gateway/cassette.json",
   evidence: "/evidence",
   port: 8080,
+  /** The program itself, for a survey beside the gateway. */
+  program: "/opt/gateway/gateway.mjs",
 } as const;
 
 /** What a trial is, for cassettes and for the trace. */
@@ -40,14 +41,7 @@ const modelSchema = z.strictObject({
 });
 export type GatewayModel = z.infer<typeof modelSchema>;
 
-const mcpSchema = z.strictObject({
-  url: z.url({ protocol: /^https?$/ }),
-  /** The catalog resource to read at preflight; null reads none. */
-  catalogUri: z.string().nullable().default(null),
-  /** A catalog whose digest is known: equal bytes need no second derivation. */
-  knownCatalog: catalogSchema.nullable().default(null),
-});
-export type GatewayMcp = z.infer<typeof mcpSchema>;
+const mcpSchema = z.strictObject({ url: z.url({ protocol: /^https?$/ }) });
 
 const proxySchema = z.strictObject({
   /**
@@ -58,7 +52,7 @@ const proxySchema = z.strictObject({
 });
 export type GatewayProxy = z.infer<typeof proxySchema>;
 
-const limitsSchema = z.strictObject({
+export const gatewayLimitsSchema = z.strictObject({
   /** Everything under /evidence. Reaching it is fatal, never silent. */
   evidenceBytes: z
     .int()
@@ -83,7 +77,7 @@ const limitsSchema = z.strictObject({
   preflightMillis: z.int().positive().default(60_000),
   preflightPages: z.int().positive().default(100),
 });
-export type GatewayLimits = z.infer<typeof limitsSchema>;
+export type GatewayLimits = z.infer<typeof gatewayLimitsSchema>;
 
 /** The whole of `/run/gateway/config.json`. It may hold the provider's key: it never goes to a log, a label or an environment. */
 export const gatewayConfigSchema = z
@@ -123,7 +117,7 @@ export const gatewayConfigSchema = z
       .default(null),
     /** null: no forward proxy. */
     proxy: proxySchema.nullable().default(null),
-    limits: limitsSchema.prefault({}),
+    limits: gatewayLimitsSchema.prefault({}),
   })
   .superRefine((config, context) => {
     const refuse = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });

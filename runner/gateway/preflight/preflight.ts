@@ -1,7 +1,8 @@
-import type { GatewayLimits, GatewayMcp } from "../../base/formats/gateway-config.ts";
+import type { GatewayLimits } from "../../base/formats/gateway-config.ts";
 import { at, textAt } from "../../base/formats/json-access.ts";
 import { plainJson } from "../../base/formats/plain-json.ts";
 import type { Surface } from "../../base/formats/surface.ts";
+import type { SurveyRequest } from "../../base/formats/survey.ts";
 import type { ExactJson, Json } from "../../base/json.ts";
 import { listTools } from "./list-tools.ts";
 import { McpClient, PreflightError } from "./mcp-client.ts";
@@ -15,10 +16,14 @@ export interface PreflightResult {
 }
 
 /**
- * Looks at an MCP server as an agent would: initialize, every page of tools/list, and the catalog where the study names one.
+ * Looks at an MCP server as an agent would: initialize, every page of tools/list, and the catalog where one is named.
  * @throws PreflightError with the code of what went wrong.
  */
-export async function preflight(mcp: GatewayMcp, limits: GatewayLimits, signal: AbortSignal): Promise<PreflightResult> {
+export async function preflight(
+  mcp: SurveyRequest,
+  limits: GatewayLimits,
+  signal: AbortSignal,
+): Promise<PreflightResult> {
   await using client = new McpClient({
     url: mcp.url,
     signal,

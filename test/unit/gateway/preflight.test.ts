@@ -3,14 +3,15 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { digestBytes, digestJson } from "../../../runner/base/digest.ts";
 import type { GatewayConfigInput } from "../../../runner/base/formats/gateway-config.ts";
-import { surfaceDigest, surfaceSchema } from "../../../runner/base/formats/surface.ts";
+import { type Catalog, surfaceDigest, surfaceSchema } from "../../../runner/base/formats/surface.ts";
+import { survey } from "../../../runner/gateway/preflight/survey.ts";
 import { type StandInOptions, sendEvent, sendResult, startMcpServer } from "../../support/mcp-servers.ts";
 import { startGateway, testConfig } from "../../support/model-provider-gateway.ts";
 
 /** Runs one preflight against a stand-in and returns the notice, the stand-in's requests and the gateway's folder. */
-async function look(options: StandInOptions, changes: Partial<GatewayConfigInput> = {}, more: object = {}) {
+async function look(options: StandInOptions, changes: Partial<GatewayConfigInput> = {}) {
   const server = await startMcpServer(options);
-  const gateway = await startGateway(testConfig({ mcp: { url: server.url, ...more }, ...changes }), { open: false });
+  const gateway = await startGateway(testConfig({ mcp: { url: server.url }, ...changes }), { open: false });
   await gateway.gateway.preflight();
   const notice = gateway.notices.find((said) => said.notice === "preflight");
   const finished = await gateway.finish();
@@ -20,6 +21,13 @@ async function look(options: StandInOptions, changes: Partial<GatewayConfigInput
   await gateway[Symbol.asyncDispose]();
   await server[Symbol.asyncDispose]();
   return { notice, surface, finished, seen: server.seen };
+}
+
+/** What a survey of a stand-in says of it, its catalog included. */
+async function surveyed(options: StandInOptions, knownCatalog: Catalog | null = null) {
+  await using server = await startMcpServer(options);
+  const request = { url: server.url, catalogUri: "operation://catalog", knownCatalog };
+  return await survey(JSON.stringify(request), AbortSignal.timeout(20_000));
 }
 
 /** A tools/list handler that serves these pages by cursor; the first has none. */
@@ -133,7 +141,7 @@ test("the catalog's digest is over its operations, and equal bytes need no secon
         sendResult(response, id, { contents: [{ uri: params?.uri, text }] }),
     },
   };
-  const { surface } = await look(options, {}, { catalogUri: "operation://catalog" });
+  const first = await surveyed(options);
   const catalog = {
     uri: "operation://catalog",
     digest: digestJson({ operations: [{ id: "b" }, { id: "a" }] }),
@@ -141,10 +149,10 @@ test("the catalog's digest is over its operations, and equal bytes need no secon
     contentSha256: digestBytes(text),
     contentBytes: Buffer.byteLength(text),
   };
-  expect(surface?.catalog).toEqual(catalog);
+  const { surface } = await look(options);
+  expect(first).toEqual({ ok: true, surface: { ...surface, catalog } });
   const known = { ...catalog, operationCount: 77 };
-  const again = await look(options, {}, { catalogUri: "operation://catalog", knownCatalog: known });
-  expect(again.surface?.catalog).toEqual(known);
+  expect(await surveyed(options, known)).toEqual({ ok: true, surface: { ...surface, catalog: known } });
 });
 
 test.each([
@@ -153,8 +161,7 @@ test.each([
   ["a catalog of two parts", { contents: [{ text: "{}" }, { text: "{}" }] }],
 ])("%s is unreadable", async (_title, result) => {
   const on: StandInOptions["on"] = { "resources/read": ({ id }, response) => sendResult(response, id, result) };
-  const { notice } = await look({ on }, {}, { catalogUri: "operation://catalog" });
-  expect(notice).toMatchObject({ ok: false, code: "catalog-unreadable" });
+  expect(await surveyed({ on })).toMatchObject({ ok: false, code: "catalog-unreadable" });
 });
 
 test.each([
