@@ -11,7 +11,7 @@ import type { Plan } from "../study/plan.ts";
 import { readPlanFolder, type WrittenPlan } from "../study/plan-folder.ts";
 import { cleanUpDeadRuns } from "../study/run-registry.ts";
 import { loadRequestedStudy, planRequestOf } from "../study/run-request.ts";
-import { clearUnbegun } from "../study/unbegun.ts";
+import { requireFit } from "../study/unbegun.ts";
 import type { Run } from "./command.ts";
 import { defaultOut } from "./default-out.ts";
 import { keepAnchors, requireKeepers } from "./keep-anchors.ts";
@@ -29,7 +29,7 @@ export const run: Run<typeof OPTIONS.execute> = async (options, _positionals, io
   const study = await loadRequestedStudy(request, null);
   if (request.record !== null) await requireEmpty(request.record);
   const out = resolve(io.cwd, options.out ?? defaultOut(study.study.studyId));
-  await clearUnbegun(out);
+  await requireFit(out);
   const keepers = await requireKeepers(options, out, io.cwd);
   await using engine = await ensureEngine({ fix: false, report: io.say, signal: io.signal, env: io.env });
   if (options.execute) {

@@ -13,7 +13,7 @@ import { registerRun } from "./run-registry.ts";
 import { type SealedRun, storeOracle } from "./seal-run.ts";
 import { holdLedger, type OpenSide, runSession, type SessionOptions, taskImagesOf } from "./session.ts";
 import { foreignServerImage, planTrialSpecs } from "./trial-specs.ts";
-import { clearUnbegun } from "./unbegun.ts";
+import { takeFolder } from "./unbegun.ts";
 
 export interface ExecuteOptions extends SessionOptions {
   readonly conditions: readonly Condition[];
@@ -27,7 +27,7 @@ export interface ExecuteOptions extends SessionOptions {
  */
 export async function executePlan(options: ExecuteOptions): Promise<SealedRun[]> {
   const { engine, prepared, conditions, out, signal, clock = systemClock } = options;
-  await clearUnbegun(out);
+  await using _folder = await takeFolder(out);
   const runId = newRunId(clock);
   const startedAt = clock.wall();
   await using stack = new AsyncStack();

@@ -1,7 +1,9 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { hasCode } from "../base/errors.ts";
+import { makeDirectory } from "../base/durable.ts";
+import { hasCode, messageOf, RunnerError } from "../base/errors.ts";
 import { BUNDLE, requireEmpty } from "../evidence/bundle.ts";
+import { tryLockFile } from "../evidence/file-lock.ts";
 import { readLedger } from "../evidence/ledger.ts";
 import { CONDITIONS } from "./order.ts";
 
@@ -9,19 +11,53 @@ import { CONDITIONS } from "./order.ts";
 const TEMPORARY = /^\.[0-9a-f-]{36}\.tmp$/;
 
 /**
- * Makes an output folder fit for a new run: it must be absent or empty, or hold only what a run left that was killed before it opened. Such
- * a run has begun no trial, so nothing of it is evidence, and it is cleared away.
+ * Looks whether an output folder is fit for a new run: it must be absent or empty, or hold only what a run left that was killed before it
+ * opened. Nothing is changed.
  * @throws RunnerError `OUT_NOT_EMPTY`, `OUT_UNWRITABLE`.
  */
-export async function clearUnbegun(out: string): Promise<void> {
+export async function requireFit(out: string): Promise<void> {
+  if ((await unbegunIn(out)).length === 0) await requireEmpty(out);
+}
+
+/**
+ * Takes an output folder for a new run of this process alone, until it is disposed. What a run left there that was killed before it opened
+ * is cleared away: it has begun no trial, so nothing of it is evidence. The kernel holds the lock and gives it up when this process dies.
+ * @throws RunnerError `OUT_NOT_EMPTY`, `OUT_UNWRITABLE`, `RUN_BUSY` when another process has the folder.
+ */
+export async function takeFolder(out: string): Promise<AsyncDisposable> {
+  await requireFit(out);
+  await makeDirectory(out).catch((cause: unknown) => {
+    throw new RunnerError("usage", "OUT_UNWRITABLE", `cannot make the output folder ${out}: ${messageOf(cause)}`, {
+      hint: "Pass another folder with --out.",
+      cause,
+    });
+  });
+  // A process that was killed a moment ago takes some milliseconds to let go.
+  const lock = await tryLockFile(out, 2);
+  if (lock === null) {
+    throw new RunnerError("refused", "RUN_BUSY", `another process is about to run in ${out}`, {
+      hint: "Wait until it has ended, or pass another folder with --out: evidence of two runs is never mixed.",
+    });
+  }
+  try {
+    for (const name of await unbegunIn(out)) await rm(join(out, name), { recursive: true, force: true });
+    await requireEmpty(out);
+    return lock;
+  } catch (thrown) {
+    await lock[Symbol.asyncDispose]();
+    throw thrown;
+  }
+}
+
+/** The names in a folder where all of them are what an unbegun run left; none otherwise. */
+async function unbegunIn(out: string): Promise<readonly string[]> {
   const names = await readdir(out).catch(() => []);
   const sides = names.filter((name) => CONDITIONS.some((condition) => condition === name));
   const pair = sides.length > 0 && sides.length === names.length;
   const unbegun = pair
     ? (await Promise.all(sides.map((side) => isUnbegun(join(out, side))))).every(Boolean)
     : names.length > 0 && (await isUnbegun(out));
-  if (unbegun) for (const name of names) await rm(join(out, name), { recursive: true, force: true });
-  await requireEmpty(out);
+  return unbegun ? names : [];
 }
 
 /** Removes what interrupted durable writes left in a folder. */

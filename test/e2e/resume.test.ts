@@ -147,6 +147,26 @@ test("rate limits on one side become no scores; a resume makes exactly those tri
   expect(json<Refusal>(stale).error.code).toBe("ORACLE_EVIDENCE");
 }, 900_000);
 
+test("of two executions that are started into one new folder at once, one runs and the other is refused", async () => {
+  const dataset = join(dir, "twice");
+  await writeBundle(dataset, "e2e-twice");
+  expect((await oracle(dataset, join(dir, "twice-oracle"))).code).toBe(0);
+  const agent = { name: "command", command: "echo 42 > /app/answer.txt" };
+  const study = await writeStudy(join(dir, "twice-study"), { dataset, tasks: ["e2e-twice"], agent });
+  const out = join(dir, "twice-out");
+  const args = ["execute", "--study", study, "--condition", "both", "--out", out, "--execute", "--json"];
+  const [ran, refused] = (await Promise.all([runner(args), runner(args)])).sort(
+    (a, b) => Number(a.code) - Number(b.code),
+  );
+  if (ran === undefined || refused === undefined) throw new Error("two were started");
+  expect([ran.code, refused.code]).toEqual([0, 2]);
+  expect(["RUN_BUSY", "OUT_NOT_EMPTY"]).toContain(json<Refusal>(refused).error.code);
+  for (const { dir: bundle, report_sha256 } of json<Executed>(ran).runs) {
+    const verified = await runner(["verify", bundle, "--report-sha256", report_sha256, "--json"]);
+    expect(json(verified)).toMatchObject({ valid: true, trials: 1 });
+  }
+}, 300_000);
+
 test("a run that is at work is resumed by nobody else; what it binds is held against what lies there, field by field", async () => {
   const dataset = join(dir, "bound");
   await writeBundle(dataset, "e2e-bound");

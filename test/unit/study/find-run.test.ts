@@ -1,14 +1,15 @@
-import { appendFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { createBundle } from "../../../runner/evidence/bundle.ts";
 import type { LedgerLine } from "../../../runner/evidence/ledger.ts";
 import { objectPath } from "../../../runner/evidence/store.ts";
 import { findRun, holdSide } from "../../../runner/study/find-run.ts";
 import type { PreparedPlan } from "../../../runner/study/make-plan.ts";
 import { isComplete, resumeRun } from "../../../runner/study/resume.ts";
 import type { SessionOptions } from "../../../runner/study/session.ts";
-import { clearUnbegun } from "../../../runner/study/unbegun.ts";
+import { requireFit, takeFolder } from "../../../runner/study/unbegun.ts";
 import { makeBundlePair } from "../../support/bundles.ts";
 
 let root: string;
@@ -169,26 +170,54 @@ test("where nothing was begun there is nothing to continue, and the same folder 
   }
   await rm(join(dir, "pair.json"));
   expect(await refusal()).toMatchObject({ code: "NOTHING_BEGUN" });
-  await clearUnbegun(dir);
-  await expect(clearUnbegun(dir)).resolves.toBeUndefined();
+  for (const _time of [1, 2]) await (await takeFolder(dir))[Symbol.asyncDispose]();
+  expect(await readdir(dir)).toEqual([]);
 });
 
 test("what holds a line of a run, or anything else, is never cleared away", async () => {
-  await expect(clearUnbegun(dir)).rejects.toMatchObject({ code: "OUT_NOT_EMPTY" });
+  await expect(takeFolder(dir)).rejects.toMatchObject({ code: "OUT_NOT_EMPTY" });
   const plan = join(root, "plan");
   await mkdir(plan, { recursive: true });
   await writeFile(join(plan, "plan.json"), "{}");
-  await expect(clearUnbegun(plan)).rejects.toMatchObject({ code: "OUT_NOT_EMPTY" });
+  await expect(takeFolder(plan)).rejects.toMatchObject({ code: "OUT_NOT_EMPTY" });
 });
 
 test("a folder that is merely named like a store is nobody's to clear away", async () => {
   const kept = join(root, "mine", "objects", "notes.txt");
   await mkdir(join(root, "mine", "objects"), { recursive: true });
   await writeFile(kept, "kept");
-  await expect(clearUnbegun(join(root, "mine"))).rejects.toMatchObject({ code: "OUT_NOT_EMPTY" });
+  await expect(takeFolder(join(root, "mine"))).rejects.toMatchObject({ code: "OUT_NOT_EMPTY" });
   expect(await readFile(kept, "utf8")).toBe("kept");
   await mkdir(join(root, "bare", "objects", "tmp"), { recursive: true });
-  await expect(clearUnbegun(join(root, "bare"))).resolves.toBeUndefined();
+  await using _bare = await takeFolder(join(root, "bare"));
+});
+
+test("of two that would begin a run in one folder, the second is refused until the first has ended, and takes nothing of it away", async () => {
+  const out = join(root, "new", "run");
+  const taken = await Promise.allSettled([takeFolder(out), takeFolder(out)]);
+  const [first] = taken.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  const refused = taken.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
+  expect(refused).toMatchObject([{ code: "RUN_BUSY", message: `another process is about to run in ${out}` }]);
+  // The first has made its bundles and opened none yet.
+  const bundles = [await createBundle(join(out, "control")), await createBundle(join(out, "treatment"))];
+  await expect(takeFolder(out)).rejects.toMatchObject({ code: "RUN_BUSY" });
+  expect(await readdir(join(out, "control"))).toContain("ledger.jsonl");
+  for (const bundle of bundles) await bundle[Symbol.asyncDispose]();
+  await first?.[Symbol.asyncDispose]();
+  await using _second = await takeFolder(out);
+  expect(await readdir(out)).toEqual([]);
+});
+
+test("a look at a folder that is fit changes nothing in it", async () => {
+  const out = join(root, "looked-at");
+  await expect(requireFit(out)).resolves.toBeUndefined();
+  expect(await readdir(root)).not.toContain("looked-at");
+  const bundle = await createBundle(out);
+  await bundle[Symbol.asyncDispose]();
+  await expect(requireFit(out)).resolves.toBeUndefined();
+  expect(await readdir(out)).toContain("ledger.jsonl");
+  await writeFile(join(out, "mine"), "");
+  await expect(requireFit(out)).rejects.toMatchObject({ code: "OUT_NOT_EMPTY" });
 });
 
 test("two at once: whoever comes second is refused as long as the first is at work", async () => {
