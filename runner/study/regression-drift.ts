@@ -22,16 +22,44 @@ export interface Drift {
   readonly found: string | null;
 }
 
-/** Everything that differs, in the order of the lock: inputs first, then outcomes. */
-export function driftOf(lock: RegressionLock, found: RegressionLock): Drift[] {
+/** An input that could not be used at all: nothing of it can be compared, and what would have been run with it was not. */
+export interface Fault {
+  readonly of: Exclude<DriftOf, "image" | "outcome">;
+  /** The task, the study's path, or the server. */
+  readonly name: string;
+  /** What is wrong with it. */
+  readonly why: string;
+}
+
+/** Everything that differs, in the order of the lock: inputs first, then outcomes. Of inputs with a fault, that is all that is said. */
+export function driftOf(lock: RegressionLock, found: RegressionLock, faults: readonly Fault[] = []): Drift[] {
   const server = lock.study?.server ?? found.study?.server ?? null;
+  const broken = (of: Fault["of"]) => faults.filter((fault) => fault.of === of);
+  const without = ({ tasks }: RegressionLock) => {
+    const names = new Set(broken("task").map(({ name }) => name));
+    return Object.fromEntries(Object.entries(tasks).filter(([name]) => !names.has(name)));
+  };
+  const [before, now] = [without(lock), without(found)];
+  const gone = broken("study").length > 0;
+  // A study that was not run has no outcomes that could differ; why it was not is said beside the drift.
+  const played = !gone && Object.keys(found.study?.outcomes ?? {}).length > 0;
   return [
-    ...tasksDrift(lock, found),
+    ...broken("task").map((fault) => faultDrift(fault, Object.hasOwn(lock.tasks, fault.name) ? "there" : null)),
+    ...tasksDrift(before, now),
     ...imagesDrift(lock.images, found.images, server?.image ?? null),
-    ...studyDrift(lock.study, found.study),
-    ...outcomesDrift(lock, found),
+    ...broken("study").map((fault) => faultDrift(fault, lock.study?.digest ?? null)),
+    ...(gone ? [] : studyDrift(lock.study, found.study)),
+    ...broken("server").map((fault) => faultDrift(fault, lock.study?.server.server ?? null)),
+    ...outcomesDrift(before, now),
+    ...(played && lock.study !== null && found.study !== null ? playedDrift(lock.study, found.study) : []),
   ];
 }
+
+function faultDrift({ of, name, why }: Fault, expected: string | null): Drift {
+  return { of, name, part: `the ${of}`, expected, found: `cannot be used: ${why}` };
+}
+
+type Tasks = RegressionLock["tasks"];
 
 /** A comparison of two texts by key. */
 function differences(
@@ -51,10 +79,10 @@ function own(record: Readonly<Record<string, string>>, key: string): string | nu
   return Object.hasOwn(record, key) ? (record[key] ?? null) : null;
 }
 
-function tasksDrift(lock: RegressionLock, found: RegressionLock): Drift[] {
-  const names = [...new Set([...Object.keys(lock.tasks), ...Object.keys(found.tasks)])].sort();
+function tasksDrift(lock: Tasks, found: Tasks): Drift[] {
+  const names = [...new Set([...Object.keys(lock), ...Object.keys(found)])].sort();
   return names.flatMap((name): Drift[] => {
-    const [before, now] = [lock.tasks[name], found.tasks[name]];
+    const [before, now] = [lock[name], found[name]];
     if (before === undefined || now === undefined) {
       const there = (task: LockedTask | undefined) => (task === undefined ? null : "there");
       return [{ of: "task", name, part: "the task", expected: there(before), found: there(now) }];
@@ -120,13 +148,14 @@ function flatServer({ surface, server, instructions, tools, catalog }: LockedSer
   };
 }
 
-function outcomesDrift(lock: RegressionLock, found: RegressionLock): Drift[] {
-  const tasks = Object.entries(lock.tasks).flatMap(([name, { outcomes }]) =>
-    differences("outcome", name, told(outcomes), told(found.tasks[name]?.outcomes ?? {})),
+function outcomesDrift(lock: Tasks, found: Tasks): Drift[] {
+  return Object.entries(lock).flatMap(([name, { outcomes }]) =>
+    differences("outcome", name, told(outcomes), told(found[name]?.outcomes ?? {})),
   );
-  const study = lock.study;
-  if (study === null) return tasks;
-  return [...tasks, ...differences("outcome", study.path, told(study.outcomes), told(found.study?.outcomes ?? {}))];
+}
+
+function playedDrift(lock: LockedStudy, found: LockedStudy): Drift[] {
+  return differences("outcome", lock.path, told(lock.outcomes), told(found.outcomes));
 }
 
 function told(outcomes: Readonly<Record<string, LockedOutcome>>): Record<string, string> {

@@ -1,19 +1,21 @@
-import { dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { findAgent } from "../agent/registry.ts";
 import { digestFile } from "../base/digest.ts";
 import { messageOf, RunnerError } from "../base/errors.ts";
 import type { Engine } from "../docker/engine.ts";
-import { loadDataset } from "../task/load-dataset.ts";
+import { isDirectoryOrLink } from "../task/files.ts";
+import { findTaskFolders } from "../task/load-dataset.ts";
+import { formatProblem, readTask } from "../task/load-task.ts";
 import type { Task } from "../task/model.ts";
 import { executePlan } from "./execute.ts";
 import { readLiveSurface } from "./lock-surface.ts";
 import { makePlan } from "./make-plan.ts";
 import { validateTasks } from "./oracle.ts";
 import { CONDITIONS } from "./order.ts";
+import type { Fault } from "./regression-drift.ts";
 import { lockedServer, ownImages, taskFiles, taskImages } from "./regression-inputs.ts";
 import type { LockedOutcome, LockedStudy, LockedTask, RegressionLock } from "./regression-lock.ts";
 import { planRequestOf, type RunRequest } from "./run-request.ts";
-import { selectTasks } from "./select-tasks.ts";
 import type { LoadedStudy } from "./study-file.ts";
 import { type ImageSettings, type OwnImages, planImages, readOwnImages } from "./task-images.ts";
 import type { TaskValidation } from "./validate-task.ts";
@@ -26,10 +28,10 @@ export interface RegressionOptions {
   readonly dataset: string;
   /** Names of the tasks; null: all of the dataset. Those that the dataset has not got are left out. */
   readonly tasks: readonly string[] | null;
-  /** A study whose model answers from cassettes, or whose agent asks none. */
+  /** A study that {@link requireReplay} lets through. */
   readonly study: LoadedStudy | null;
-  /** What was locked of the study, for what cannot be told when it cannot be planned. */
-  readonly locked: LockedStudy | null;
+  /** What was locked, for what cannot be told of a study or a server that cannot be used. */
+  readonly locked: RegressionLock | null;
   readonly concurrency: number;
   /** Where the evidence goes. */
   readonly out: string;
@@ -41,18 +43,20 @@ export interface RegressionOptions {
 /** A dataset as it is now, in the form of a lock, and why parts of it have no outcome. */
 export interface RegressionFinding {
   readonly lock: RegressionLock;
+  /** Inputs that cannot be used. */
+  readonly faults: readonly Fault[];
   /** A sentence for each run that was not made, and each task that its own validation refuses. */
   readonly problems: readonly string[];
 }
 
-/** Digests a dataset with its images, and runs `oracle`, `nop`, every trap and the study's replayed agents. */
+/**
+ * Digests a dataset with its images, and runs `oracle`, `nop`, every trap and the study's replayed agents. An input that cannot be used is
+ * a fault of that input; thrown is only what kept this machine from running anything.
+ */
 export async function findRegressionState(options: RegressionOptions): Promise<RegressionFinding> {
   const { engine, images, out, report, signal, concurrency } = options;
-  if (options.study !== null) requireReplay(options.study);
-  const dataset = await loadDataset(options.dataset);
-  const known = new Set(dataset.tasks.map(({ id }) => id));
-  const names = options.tasks?.filter((name) => known.has(name)) ?? [...known];
-  const tasks = names.length === 0 ? [] : selectTasks(dataset, names);
+  const faults: Fault[] = [];
+  const tasks = await readTasks(options, faults);
   const own = await readOwnImages(images, engine);
   const common = { engine, images, concurrency, report, signal };
   const validations =
@@ -65,10 +69,14 @@ export async function findRegressionState(options: RegressionOptions): Promise<R
   const locked: Record<string, LockedTask> = {};
   for (const task of tasks) {
     const validation = validations.find((one) => one.task === task.id);
-    locked[task.id] = await lockedTask(options, own, task, validation);
+    try {
+      locked[task.id] = await lockedTask(options, own, task, validation);
+    } catch (thrown) {
+      faults.push({ of: "task", name: task.id, why: faultOf(thrown, signal) });
+    }
   }
-  const study = options.study === null ? null : await studyState(options, options.study, problems);
-  const named = study === null || options.study === null ? [] : namedImages(options.study);
+  const study = options.study === null ? null : await studyState(options, options.study, problems, faults);
+  const named = options.study === null ? Object.keys(options.locked?.images ?? {}) : namedImages(options.study);
   const lock: RegressionLock = {
     schemaVersion: "1",
     kind: "regression-lock",
@@ -78,7 +86,30 @@ export async function findRegressionState(options: RegressionOptions): Promise<R
     images: ownImages(own.lock, named),
     study,
   };
-  return { lock, problems };
+  return { lock, faults, problems };
+}
+
+/** What keeps this machine from running anything, whatever the inputs are. */
+const CANNOT_RUN: readonly string[] = ["NO_DOCKER", "DOCKER_PERMISSION", "NO_SPACE", "EVIDENCE_WRITE"];
+
+/** What was thrown over an input, as its message. @throws what was thrown, where it was no input's fault. */
+function faultOf(thrown: unknown, signal: AbortSignal): string {
+  signal.throwIfAborted();
+  if (thrown instanceof RunnerError && CANNOT_RUN.includes(thrown.code)) throw thrown;
+  return messageOf(thrown);
+}
+
+/** The tasks that can be read, of those that are asked for. */
+async function readTasks({ dataset, tasks }: RegressionOptions, faults: Fault[]): Promise<readonly Task[]> {
+  const found: Task[] = [];
+  for (const folder of (await isDirectoryOrLink(dataset)) ? await findTaskFolders(resolve(dataset)) : []) {
+    const reading = await readTask(folder);
+    const name = "task" in reading ? reading.task.id : basename(folder);
+    if (tasks !== null && !tasks.includes(name)) continue;
+    if ("task" in reading) found.push(reading.task);
+    else faults.push({ of: "task", name, why: reading.problems.map(formatProblem).join("; ") });
+  }
+  return found;
 }
 
 /** The study of a lock, or of the operator, by its path. */
@@ -111,12 +142,25 @@ function namedImages({ study }: LoadedStudy): string[] {
   return [study.conditions.treatment.mcp.image, ...runtime];
 }
 
-async function studyState(options: RegressionOptions, study: LoadedStudy, problems: string[]): Promise<LockedStudy> {
-  const { engine, images, report, signal, concurrency, locked } = options;
+async function studyState(
+  options: RegressionOptions,
+  study: LoadedStudy,
+  problems: string[],
+  faults: Fault[],
+): Promise<LockedStudy | null> {
+  const { engine, images, report, signal, concurrency } = options;
+  const locked = options.locked?.study ?? null;
   const { agent, model, conditions } = study.study;
   const { mcp } = conditions.treatment;
   report(`${study.path}: reading what ${mcp.name} advertises`);
-  const surface = await readLiveSurface(engine, images, study, report, signal);
+  let server = locked?.server ?? null;
+  try {
+    server = lockedServer(mcp.name, mcp.image, await readLiveSurface(engine, images, study, report, signal));
+  } catch (thrown) {
+    faults.push({ of: "server", name: mcp.name, why: faultOf(thrown, signal) });
+  }
+  const silent = faults.some(({ of }) => of === "server");
+  if (server === null) return null;
   const found = findAgent(agent.name);
   const version = typeof found === "string" ? null : found.version;
   const state: LockedStudy = {
@@ -125,9 +169,13 @@ async function studyState(options: RegressionOptions, study: LoadedStudy, proble
     agent: version === null ? agent.name : `${agent.name} ${version}`,
     model: model?.id ?? null,
     cassettes: locked?.cassettes ?? {},
-    server: lockedServer(mcp.name, mcp.image, surface),
+    server,
     outcomes: {},
   };
+  if (silent) {
+    problems.push(`${state.path} was not run: its server does not answer`);
+    return state;
+  }
   const request: RunRequest = {
     study: study.path,
     tasks: [],
@@ -156,15 +204,14 @@ async function studyState(options: RegressionOptions, study: LoadedStudy, proble
       ]);
     return { ...state, cassettes: prepared.plan.cassettes, outcomes: Object.fromEntries(outcomes) };
   } catch (thrown) {
-    signal.throwIfAborted();
     if (!(thrown instanceof RunnerError)) throw thrown;
-    problems.push(`${state.path} was not run: ${messageOf(thrown)}`);
+    problems.push(`${state.path} was not run: ${faultOf(thrown, signal)}`);
     return state;
   }
 }
 
-/** A live model answers as it likes, so nothing can be expected of it. */
-function requireReplay({ path, study }: LoadedStudy): void {
+/** A live model answers as it likes, so nothing can be expected of it. @throws RunnerError `REGRESSION_LIVE`. */
+export function requireReplay({ path, study }: LoadedStudy): void {
   if (study.model === undefined || study.model.replay !== undefined) return;
   throw new RunnerError(
     "usage",

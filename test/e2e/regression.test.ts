@@ -1,4 +1,4 @@
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { execa } from "execa";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -117,6 +117,49 @@ test("a changed task, a changed verdict and a changed server are seen as three d
   expect(server.result.counts).toMatchObject({ task: 0, image: 0, study: 1 });
   expect(server.result.problems).toEqual([expect.stringMatching(/was not run: the MCP server standin advertises/)]);
   await writeStudy(join(place.dir, "study"), options());
+});
+
+test("an input that cannot be used any more is drift of inputs, and no regress that could not run", async () => {
+  const toml = join(dataset, "beta", "task.toml");
+  const text = await readFile(toml, "utf8");
+  await writeFile(toml, `${text}\n[broken\n`);
+  const malformed = await regress();
+  expect(malformed.code).toBe(1);
+  expect(malformed.result.counts).toMatchObject({ task: 1, server: 0, study: 0, outcome: 0 });
+  expect(malformed.result.drifts[0]).toMatchObject({ of: "task", name: "beta", part: "the task", expected: "there" });
+  expect(malformed.result.drifts[0]?.found).toMatch(/^cannot be used: .*beta\/task\.toml:\d+:\d+: /);
+  expect(malformed.result.problems).toEqual([expect.stringMatching(/study\.json was not run: 1 problem in the tasks/)]);
+  await writeFile(toml, text);
+
+  await writeStudy(join(place.dir, "study"), { ...options(), command: ["/absent", "--flag"] });
+  const silent = await regress();
+  expect(silent.code).toBe(1);
+  expect(silent.result.counts).toMatchObject({ task: 0, server: 1, outcome: 0 });
+  expect(silent.result.drifts.find(({ of }) => of === "server")).toMatchObject({ name: "standin", part: "the server" });
+  expect(silent.result.problems).toEqual([expect.stringMatching(/was not run: its server does not answer/)]);
+
+  for (const [change, why] of [
+    [() => writeFile(study, "{"), /cannot be used: .*study\.json/],
+    [() => rm(study), /cannot be used: the study file .* does not exist/],
+  ] as const) {
+    await change();
+    const { code, result } = await regress();
+    expect([code, result.drifts, result.problems]).toEqual([
+      1,
+      [expect.objectContaining({ of: "study", part: "the study", found: expect.stringMatching(why) })],
+      [],
+    ]);
+  }
+  await writeStudy(join(place.dir, "study"), options());
+
+  await rename(dataset, `${dataset}-away`);
+  const away = await regress();
+  await rename(`${dataset}-away`, dataset);
+  expect(away.code).toBe(1);
+  expect(lines(away.result).filter((line) => line.startsWith("task"))).toEqual([
+    "task alpha the task: there, nothing",
+    "task beta the task: there, nothing",
+  ]);
 });
 
 test("nothing is locked of an invalid task or of a live model, and a lock that is not there is bad usage", async () => {

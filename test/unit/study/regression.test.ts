@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { digestBytes } from "../../../runner/base/digest.ts";
-import { driftOf } from "../../../runner/study/regression-drift.ts";
+import { driftOf, type Fault } from "../../../runner/study/regression-drift.ts";
 import {
   type LockedOutcome,
   lockText,
@@ -162,6 +162,50 @@ test("packages of other images, studies, cassettes, and tasks that come or go ar
     'outcome two nop: reward 0 {"reward":0}, failed check answer null',
     'outcome two oracle: reward 1 {"reward":1} null',
     'outcome two trap wrong: reward 0 {"reward":0}, failed check answer null',
+  ]);
+});
+
+test("an input that cannot be used is one drift of that input, and what could not be run with it is no drift of outcomes", () => {
+  const { one: _, ...tasks } = lockOf().tasks;
+  const study = lockOf().study;
+  const found: RegressionLock = { ...lockOf(), tasks, study: study === null ? null : { ...study, outcomes: {} } };
+  const faults: Fault[] = [
+    { of: "task", name: "one", why: "one/task.toml:3:1: bad escape" },
+    { of: "server", name: "jacobian", why: "it ended with exit code 2" },
+  ];
+  const drifts = driftOf(lockOf(), found, faults);
+  expect(drifts).toEqual([
+    {
+      of: "task",
+      name: "one",
+      part: "the task",
+      expected: "there",
+      found: "cannot be used: one/task.toml:3:1: bad escape",
+    },
+    {
+      of: "server",
+      name: "jacobian",
+      part: "the server",
+      expected: "jacobian 0.3.1",
+      found: "cannot be used: it ended with exit code 2",
+    },
+  ]);
+  expect(regressionText(lockOf(), drifts, ["study.json was not run: its server does not answer"])).toBe(
+    `drift of inputs: 2
+  tasks changed:
+    one, the task: expected there, found cannot be used: one/task.toml:3:1: bad escape
+  the server changed: its package, its image or what it advertises:
+    jacobian, the server: expected jacobian 0.3.1, found cannot be used: it ended with exit code 2
+drift of outcomes: 0
+problem: study.json was not run: its server does not answer
+`,
+  );
+});
+
+test("a study that is gone is one drift of the study", () => {
+  const faults: Fault[] = [{ of: "study", name: "study.json", why: "it does not exist" }];
+  expect(driftOf(lockOf(), { ...lockOf(), study: null }, faults)).toEqual([
+    { of: "study", name: "study.json", part: "the study", expected: a, found: "cannot be used: it does not exist" },
   ]);
 });
 
