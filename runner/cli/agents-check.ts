@@ -23,6 +23,8 @@ interface Checked {
   readonly newest: {
     readonly release: string;
     readonly check: AgentCheck | null;
+    /** What a lock of it says. */
+    readonly releases: readonly string[];
     readonly changes: readonly string[];
   } | null;
 }
@@ -72,11 +74,17 @@ async function checkNewest(
       agent: found.agent,
       images: new Map([...images, [agent.runtimeImage, found.image]]),
     });
-    return { release: check.release, check, changes: [...check.problems, ...compareChecks(pinned, check)] };
+    const { releases } = found;
+    return { release: check.release, check, releases, changes: [...check.problems, ...compareChecks(pinned, check)] };
   } catch (thrown) {
     io.signal.throwIfAborted();
     const release = `the newest ${agent.npm?.package ?? agent.name}`;
-    return { release, check: null, changes: [`it cannot be built or run as the pinned one is: ${messageOf(thrown)}`] };
+    return {
+      release,
+      check: null,
+      releases: [],
+      changes: [`it cannot be built or run as the pinned one is: ${messageOf(thrown)}`],
+    };
   } finally {
     // The newest release's image took the tag `latest`; the pinned one gets it back.
     await ownImages(options.engine, [agent], io);
@@ -120,6 +128,7 @@ function textOf({ agent, pinned, newest }: Checked): string {
   if (newest !== null) {
     lines.push(`${agent} ${newest.release}: ${newest.changes.length === 0 ? "nothing changed" : "changed"}`);
     for (const change of newest.changes) lines.push(`  ${change}`);
+    for (const release of newest.releases) lines.push(`  to pin: ${release}`);
   }
   return `${lines.join("\n")}\n`;
 }

@@ -31,6 +31,8 @@ export interface NewestOptions {
 export interface NewestAgent {
   readonly agent: ModelAgent;
   readonly image: Digest;
+  /** The archives it is made from, each as `name@version integrity`: what a lock of it says. */
+  readonly releases: readonly string[];
 }
 
 /**
@@ -72,7 +74,8 @@ export async function buildNewest(options: NewestOptions): Promise<NewestAgent |
     });
     const image = images[agent.runtimeImage]?.imageId;
     if (image === undefined) throw new Error(`${agent.runtimeImage} was not built`);
-    return { agent: { ...agent, version, npm: { package: agent.npm.package, version } }, image };
+    const releases = lock.releases.map(({ name, version: of, integrity }) => `${name}@${of} ${integrity}`);
+    return { releases, agent: { ...agent, version, npm: { package: agent.npm.package, version } }, image };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
