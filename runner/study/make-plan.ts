@@ -3,6 +3,7 @@ import { type Digest, digestJson } from "../base/digest.ts";
 import type { Surface } from "../base/formats/surface.ts";
 import { loadDataset } from "../task/load-dataset.ts";
 import { imagesForAgent } from "./agent-images.ts";
+import { bindEnvironment } from "./bound-environment.ts";
 import { cassetteFor, type LoadedCassette, loadCassettes } from "./cassettes.ts";
 import { findDataset } from "./find-dataset.ts";
 import { orderTrials } from "./order.ts";
@@ -14,7 +15,7 @@ import { mcpBinding, readSurface } from "./plan-surface.ts";
 import { type PlannedTask, planTasks, refuseTasks, taskInputs } from "./plan-tasks.ts";
 import { selectTasks } from "./select-tasks.ts";
 import { bindSource } from "./source-binding.ts";
-import { type OwnImages, readOwnImages } from "./task-images.ts";
+import { type OwnImages, readOwnImages, stateDirOf } from "./task-images.ts";
 
 /** A plan with what its execution needs in memory. */
 export interface PreparedPlan {
@@ -97,6 +98,9 @@ export async function makePlan(request: PlanRequest): Promise<PreparedPlan> {
     expectedOperations: study.expectedOperations ?? {},
     allowPublicNetwork: study.allowPublicNetwork,
     allowEnvironment: study.allowEnvironment,
+    ...(study.allowEnvironment.length === 0
+      ? {}
+      : { environment: await bindEnvironment(stateDirOf(images.projectRoot), study.allowEnvironment, images.env) }),
     repetitions,
     seed: study.seed,
     analysis: study.analysis,

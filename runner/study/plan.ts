@@ -89,6 +89,16 @@ export const planSchema = z.strictObject({
   expectedOperations: z.record(z.string(), z.array(z.string())),
   allowPublicNetwork: z.boolean(),
   allowEnvironment: z.array(z.string()),
+  /** Keyed digests of those variables' values on the host, null where one is not set; left out where none is allowed. */
+  environment: z
+    .record(
+      z.string(),
+      z
+        .string()
+        .regex(/^hmac-sha256:[0-9a-f]{64}$/)
+        .nullable(),
+    )
+    .optional(),
   repetitions: z.int().min(1),
   seed: z.int().min(0),
   analysis: bindingSchema,

@@ -87,6 +87,8 @@ async function checkPlan({ dir, refuse }: BundleReader, report: RunReport, plan:
     if (digestJson({ verifier, oracle, traps }) !== hidden || digestJson({ contract, hidden }) !== task)
       refuse(`${BUNDLE.plan}: the digests of task ${id} do not belong together`);
   }
+  if (digestJson([...new Set(plan.allowEnvironment)].sort()) !== digestJson(Object.keys(plan.environment ?? {}).sort()))
+    refuse("the plan does not bind the environment variables that it allows");
   const bound: [string, unknown, unknown][] = [
     ["studyId", report.studyId, plan.studyId],
     ["evidenceClass", report.evidenceClass, plan.evidenceClass],

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { execa } from "execa";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import {
   type CrashWorld,
   finishAndCheck,
@@ -177,6 +177,9 @@ test("a run that is at work is resumed by nobody else; what it binds is held aga
     tasks: ["e2e-bound"],
     agent: { name: "command", command },
   });
+  const written = await readFile(study, "utf8");
+  await writeFile(study, JSON.stringify({ ...JSON.parse(written), allowEnvironment: ["E2E_REGION"] }));
+  vi.stubEnv("E2E_REGION", "north-by-northwest");
   const plan = join(dir, "bound-plan");
   const planned = await runner(["plan", "--study", study, "--out", plan, "--json"]);
   expect([planned.code, planned.stderr]).toEqual([0, expect.stringMatching(/^plan_sha256 sha256:/m)]);
@@ -213,6 +216,15 @@ test("a run that is at work is resumed by nobody else; what it binds is held aga
     2,
     expect.stringContaining("/budgets/agentSeconds: planned 60, found 61; /studyDigest: planned"),
   ]);
+  await writeFile(study, original);
+  const region = await runner(["resume", out, "--json"], { env: { E2E_REGION: "elsewhere" } });
+  expect([region.code, json<Refusal>(region).error.message]).toEqual([
+    2,
+    expect.stringMatching(
+      /^the plan no longer holds: \/environment\/E2E_REGION: planned "hmac-sha256:.*", found "hmac-sha256:/,
+    ),
+  ]);
+  expect(await readFile(join(out, "plan.json"), "utf8")).not.toMatch(/north-by-northwest/);
   await rm(study);
   const moved = join(dir, "bound-study", "moved.json");
   await writeFile(moved, original);

@@ -822,6 +822,20 @@ const PLANS: readonly Forgery[] = [
         },
         /image \S+ is not the plan's/,
       ],
+      [
+        "an allowed variable that is not bound",
+        (p) => {
+          p.allowEnvironment = ["REGION"];
+        },
+        /the plan does not bind the environment variables that it allows/,
+      ],
+      [
+        "a bound variable that is not allowed",
+        (p) => {
+          p.environment = { REGION: null };
+        },
+        /the plan does not bind the environment variables that it allows/,
+      ],
       ["a task twice", (p) => void p.tasks.push(first(p.tasks, "task")), /task \S+ is there twice/],
       [
         "the operations it expects",

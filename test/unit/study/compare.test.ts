@@ -227,6 +227,26 @@ test("a pair of two plans is refused at every place where they differ", async ()
   ]);
 });
 
+test("a pair whose tasks were given other values of the host's variables is refused, by the variable's name", async () => {
+  const under = (value: string) =>
+    makeBundlePair(join(dir, `environment-${value}`), {
+      tasks: TASKS.slice(0, 1),
+      plan: (plan) => ({
+        ...plan,
+        allowEnvironment: ["REGION", "TIER"],
+        environment: { REGION: `hmac-sha256:${value.repeat(64)}`, TIER: null },
+      }),
+    });
+  const [one, other] = [await under("a"), await under("b")];
+  expect(await compare(one)).toMatchObject({ valid: true });
+  const reasons = await refusal({
+    control: one.control,
+    treatment: other.treatment,
+    anchors: { control: one.anchors.control, treatment: other.anchors.treatment },
+  });
+  expect(reasons.slice(1)).toEqual([expect.stringMatching(/^plan\/environment\/REGION: control has "hmac-sha256:a/)]);
+});
+
 test("the comparison takes method and multiplicity from the plan, and only those that a study can name", async () => {
   const under = (analysis: object, name: string) =>
     makeBundlePair(join(dir, name), {
