@@ -2,13 +2,11 @@ import { digestBytes } from "../base/digest.ts";
 import { seededRandom } from "../base/random.ts";
 import type { Known } from "../base/unknown.ts";
 import { unknown } from "../base/unknown.ts";
-import { bayesianBounds } from "./bayesian-bounds.ts";
 import type { Coverage, WorstCase } from "./coverage.ts";
 import { measureCoverage, worstCase } from "./coverage.ts";
 import type { DifferenceMoments, Differences } from "./differences.ts";
 import { differenceMoments, exactDifferences } from "./differences.ts";
-import type { Interval } from "./floored-t.ts";
-import { flooredT } from "./floored-t.ts";
+import { type MethodInterval, methodInterval } from "./method-interval.ts";
 import type { PlannedPair, TaskOutcome, TaskRow } from "./pairs.ts";
 import { completeScores, groupPairs, meanOf, taskTable } from "./pairs.ts";
 import type { AnalysisPlan } from "./plan.ts";
@@ -22,16 +20,8 @@ import type { Decision } from "./verdict.ts";
 import { decide } from "./verdict.ts";
 import { counted } from "./wording.ts";
 
-/** The interval of the plan's method, with what is needed to compute it again. */
-export interface MethodInterval extends Interval {
-  readonly method: "ft15" | "e-half";
-  readonly level: number;
-  /** FT15 only, and only where the number of tasks allows a decision. */
-  readonly p?: number;
-  /** E½ only. */
-  readonly draws?: number;
-  readonly seed?: string;
-}
+/** The interval of the plan's method; its p-value only where the number of tasks allows a decision. */
+export type PrimaryInterval = MethodInterval & { readonly level: number };
 
 /** The test, and the seed when sign patterns had to be drawn. */
 export interface PairedTest extends SignFlip {
@@ -48,7 +38,7 @@ export interface PairedAnalysis extends Decision {
   readonly control: Known<number>;
   readonly treatment: Known<number>;
   readonly difference: Known<number>;
-  readonly interval: Known<MethodInterval>;
+  readonly interval: Known<PrimaryInterval>;
   readonly test: Known<PairedTest>;
   /** Tasks whose difference is not 0. */
   readonly tasksThatDiffer: number;
@@ -61,15 +51,14 @@ export interface PairedAnalysis extends Decision {
   readonly statements: readonly string[];
 }
 
-function intervalOf(plan: AnalysisPlan, differences: Differences, moments: DifferenceMoments): Known<MethodInterval> {
-  const { alpha, method } = plan;
-  const level = 1 - alpha;
+function intervalOf(plan: AnalysisPlan, differences: Differences, moments: DifferenceMoments): Known<PrimaryInterval> {
   if (moments.count < 2)
     return unknown("unavailable", "one task shows no spread between tasks, so there is no interval");
-  if (method === "e-half-and-sign-flip") return { method: "e-half", level, ...bayesianBounds(differences, { alpha }) };
-  const { low, high, p } = flooredT(moments, alpha);
-  const interval: MethodInterval = { method: "ft15", level, low, high };
-  return moments.count < tasksNeeded(alpha) ? interval : { ...interval, p };
+  const { p, ...interval } = methodInterval(plan, differences, moments);
+  const level = 1 - plan.alpha;
+  return p === undefined || moments.count < tasksNeeded(plan.alpha)
+    ? { ...interval, level }
+    : { ...interval, level, p };
 }
 
 /** The sign-flip test; the seed of drawn patterns is the hash of the differences. */
@@ -123,7 +112,7 @@ export function analysePairs(pairs: readonly PlannedPair[], plan: AnalysisPlan):
     test: empty ? none : testOf(differences, plan.alpha),
     tasksThatDiffer: moments.nonZero,
     tasksNeeded: tasksNeeded(plan.alpha),
-    worstCase: tasks.length === 0 ? none : worstCase(tasks, plan.alpha),
+    worstCase: tasks.length === 0 ? none : worstCase(tasks, plan),
     minimumDetectable: minimumDetectable(moments, plan),
     toDecide: toDecide(scores, moments, plan),
   };

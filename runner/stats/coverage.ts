@@ -3,9 +3,10 @@ import { isUnknown } from "../base/unknown.ts";
 import type { TaskScores } from "./differences.ts";
 import { differenceMoments, exactDifferences } from "./differences.ts";
 import type { Interval } from "./floored-t.ts";
-import { flooredT } from "./floored-t.ts";
 import { countUnknown } from "./known-summary.ts";
+import { methodInterval } from "./method-interval.ts";
 import type { TaskPairs } from "./pairs.ts";
+import type { AnalysisPlan } from "./plan.ts";
 
 /** How much of the plan entered the comparison, and what was lost on which side. */
 export interface Coverage {
@@ -55,7 +56,7 @@ export function measureCoverage(tasks: readonly TaskPairs[]): Coverage {
 export interface WorstCase {
   /** Mean difference over all planned tasks with every lost trial against, and in favour of, the treatment. */
   readonly difference: Interval;
-  /** From the lower limit of the first to the upper limit of the second; null below two tasks. */
+  /** From the lower limit of the first to the upper limit of the second, each by the plan's method; null below two tasks. */
   readonly interval: Interval | null;
 }
 
@@ -72,10 +73,10 @@ function filled(tasks: readonly TaskPairs[], control: number, treatment: number)
  * Worst-case bounds for scores in [0, 1] (Manski bounds): unscored trials count 0 on one side and 1 on the other, scored ones stay as they
  * are, so that nothing is assumed about why trials were lost.
  */
-export function worstCase(tasks: readonly TaskPairs[], alpha: number): WorstCase {
-  const against = differenceMoments(exactDifferences(filled(tasks, 1, 0)));
-  const favour = differenceMoments(exactDifferences(filled(tasks, 0, 1)));
-  const difference = { low: against.mean, high: favour.mean };
-  if (against.count < 2) return { difference, interval: null };
-  return { difference, interval: { low: flooredT(against, alpha).low, high: flooredT(favour, alpha).high } };
+export function worstCase(tasks: readonly TaskPairs[], plan: Pick<AnalysisPlan, "method" | "alpha">): WorstCase {
+  const against = exactDifferences(filled(tasks, 1, 0));
+  const favour = exactDifferences(filled(tasks, 0, 1));
+  const difference = { low: differenceMoments(against).mean, high: differenceMoments(favour).mean };
+  if (tasks.length < 2) return { difference, interval: null };
+  return { difference, interval: { low: methodInterval(plan, against).low, high: methodInterval(plan, favour).high } };
 }

@@ -5,11 +5,12 @@ import { testOf } from "./analysis.ts";
 import type { Coverage } from "./coverage.ts";
 import { measureCoverage } from "./coverage.ts";
 import { differenceMoments, exactDifferences } from "./differences.ts";
-import type { Interval } from "./floored-t.ts";
-import { flooredT, plainT } from "./floored-t.ts";
+import { type Interval, plainT } from "./floored-t.ts";
 import { holm } from "./holm.ts";
+import { type MethodInterval, methodInterval } from "./method-interval.ts";
 import type { PlannedPair } from "./pairs.ts";
 import { completeScores, groupPairs, meanOf } from "./pairs.ts";
+import type { AnalysisPlan } from "./plan.ts";
 
 /** A metric beside the primary one, over the same planned pairs. */
 export interface SecondaryMetric {
@@ -26,14 +27,20 @@ export interface SecondaryResult {
   readonly control: Known<number>;
   readonly treatment: Known<number>;
   readonly difference: Known<number>;
-  /** FT15 for scores; for amounts the paired t interval, which is too short where few tasks carry most of the spread. */
-  readonly interval: Known<Interval & { readonly method: "ft15" | "paired-t" }>;
+  /**
+   * Scores: by the plan's method, as the primary result has it. Amounts: the paired t interval, because they have no end of the scale that
+   * a method for scores needs; it is too short where few tasks carry most of the spread.
+   */
+  readonly interval: Known<Omit<MethodInterval, "p"> | (Interval & { readonly method: "paired-t" })>;
   readonly test: Known<PairedTest>;
   /** Adjusted over all secondary metrics of the plan, unmeasured ones included. */
   readonly adjustedP: Known<number>;
 }
 
-function analyse({ name, scale, pairs }: SecondaryMetric, alpha: number): Omit<SecondaryResult, "adjustedP"> {
+function analyse(
+  { name, scale, pairs }: SecondaryMetric,
+  plan: Pick<AnalysisPlan, "method" | "alpha">,
+): Omit<SecondaryResult, "adjustedP"> {
   const tasks = groupPairs(pairs);
   const scores = completeScores(tasks);
   const coverage = measureCoverage(tasks);
@@ -46,12 +53,12 @@ function analyse({ name, scale, pairs }: SecondaryMetric, alpha: number): Omit<S
   const interval = (): SecondaryResult["interval"] => {
     if (moments.count < 2) return unknown("unavailable", "one task shows no spread between tasks");
     if (scale === "score") {
-      const { low, high } = flooredT(moments, alpha);
-      return { method: "ft15", low, high };
+      const { p: _, ...interval } = methodInterval(plan, differences, moments);
+      return interval;
     }
     if (moments.squares === 0)
       return unknown("unavailable", "all tasks differ alike, so their spread shows no uncertainty");
-    return { method: "paired-t", ...plainT(moments, alpha) };
+    return { method: "paired-t", ...plainT(moments, plan.alpha) };
   };
   return {
     name,
@@ -60,7 +67,7 @@ function analyse({ name, scale, pairs }: SecondaryMetric, alpha: number): Omit<S
     treatment: meanOf(scores.map((task) => meanOf(task.treatment))),
     difference: moments.mean,
     interval: interval(),
-    test: testOf(differences, alpha),
+    test: testOf(differences, plan.alpha),
   };
 }
 
@@ -70,10 +77,10 @@ export type Multiplicity = "holm" | "none";
 /** Analyses secondary metrics: unknown values dropped by pair and counted, p-values adjusted for the number of metrics asked about. */
 export function analyseSecondary(
   metrics: readonly SecondaryMetric[],
-  alpha: number,
+  plan: Pick<AnalysisPlan, "method" | "alpha">,
   multiplicity: Multiplicity = "holm",
 ): SecondaryResult[] {
-  const results = metrics.map((metric) => analyse(metric, alpha));
+  const results = metrics.map((metric) => analyse(metric, plan));
   const raw = results.map(({ test }) => (isUnknown(test) ? test : test.p));
   const adjusted = multiplicity === "holm" ? holm(raw) : raw;
   return results.map((result, index) => ({

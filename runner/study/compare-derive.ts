@@ -60,7 +60,7 @@ export function derive(
   const { alpha } = settings.plan;
   const results = analyseSecondary(
     paired.map((metric) => secondaryMetric(metric, pairs)),
-    alpha,
+    settings.plan,
     settings.multiplicity,
   );
   const study = studyOf(control.run);

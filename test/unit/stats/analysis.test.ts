@@ -5,7 +5,7 @@ import { isUnknown, unknown } from "../../../runner/base/unknown.ts";
 import { analysePairs } from "../../../runner/stats/analysis.ts";
 import { explainMethod, explainResult } from "../../../runner/stats/explain.ts";
 import type { PlannedPair } from "../../../runner/stats/pairs.ts";
-import type { AnalysisPlan } from "../../../runner/stats/plan.ts";
+import { ANALYSIS_METHODS, type AnalysisPlan } from "../../../runner/stats/plan.ts";
 
 const PLAN: AnalysisPlan = {
   method: "ft15-and-sign-flip",
@@ -206,6 +206,21 @@ describe("Lost trials", () => {
         ASSUMED,
       ],
     });
+  });
+
+  test("have worst-case limits by the plan's method: those of the data with every lost trial gone one way, and then the other", () => {
+    const lost = (fill: number | typeof LOST) =>
+      Array.from({ length: 10 }, (_, index) => task(`t${index}`, [index < 5 ? 0 : 1], [index < 6 ? 1 : fill])).flat();
+    for (const method of ANALYSIS_METHODS) {
+      const plan = { ...PLAN, method };
+      const [against, favour] = [0, 1].map((fill) => analysePairs(lost(fill), plan).interval);
+      if (against === undefined || favour === undefined || isUnknown(against) || isUnknown(favour))
+        throw new Error("ten tasks have an interval");
+      expect(analysePairs(lost(LOST), plan).worstCase).toEqual({
+        difference: { low: 0.1, high: 0.5 },
+        interval: { low: against.low, high: favour.high },
+      });
+    }
   });
 
   test("block a verdict by lopsidedness alone, and by coverage alone", () => {

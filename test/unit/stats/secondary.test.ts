@@ -1,10 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { unknown } from "../../../runner/base/unknown.ts";
+import { analysePairs, type PrimaryInterval } from "../../../runner/stats/analysis.ts";
 import type { PlannedPair } from "../../../runner/stats/pairs.ts";
 import { analyseSecondary } from "../../../runner/stats/secondary.ts";
 
 const CONTROL = [120_400, 98_000, 45_211, 300_120, 12_000, 77_777, 65_000, 81_500];
 const TREATMENT = [90_100, 99_500, 40_000, 210_000, 11_000, 60_000, 64_200, 70_000];
+
+const FT15 = { method: "ft15-and-sign-flip", alpha: 0.05 } as const;
+const E_HALF = { method: "e-half-and-sign-flip", alpha: 0.05 } as const;
 
 function pairs(control: readonly number[], treatment: readonly number[]): PlannedPair[] {
   return control.map((value, index) => ({
@@ -23,7 +27,7 @@ describe("Secondary metrics", () => {
         { name: "scope", scale: "score", pairs: pairs([0, 0, 1, 1, 0, 0, 1, 0], [1, 1, 1, 1, 0, 1, 1]) },
         { name: "cost", scale: "amount", pairs: pairs([1, 2], []) },
       ],
-      0.05,
+      FT15,
     );
     // scipy.stats.ttest_rel(TREATMENT, CONTROL).confidence_interval(0.95) and
     // scipy.stats.permutation_test((d,), sum, permutation_type="samples", n_resamples=inf).pvalue; SciPy 1.17.1.
@@ -69,10 +73,32 @@ describe("Secondary metrics", () => {
     });
   });
 
+  test("have the interval of the plan's method where they are scores, the same that a primary result of them has", () => {
+    const scores = pairs([0, 0, 1, 1, 0, 0, 1, 0], [1, 1, 1, 1, 0, 1, 1]);
+    for (const [plan, method] of [
+      [FT15, "ft15"],
+      [E_HALF, "e-half"],
+    ] as const) {
+      const [scope, tokens] = analyseSecondary(
+        [
+          { name: "scope", scale: "score", pairs: scores },
+          { name: "tokens", scale: "amount", pairs: pairs(CONTROL, TREATMENT) },
+        ],
+        plan,
+      );
+      const { interval } = analysePairs(scores, {
+        ...{ ...plan, missing: "drop-pair", minCoverage: 0, maxDropImbalance: 1 },
+      });
+      const { level: _, p: __, ...limits } = interval as PrimaryInterval;
+      expect(scope?.interval).toEqual({ ...limits, method });
+      expect(tokens?.interval).toMatchObject({ method: "paired-t" });
+    }
+  });
+
   test("keep their p-values where the plan adjusts nothing", () => {
     const [tokens] = analyseSecondary(
       [{ name: "tokens", scale: "amount", pairs: pairs(CONTROL, TREATMENT) }],
-      0.05,
+      FT15,
       "none",
     );
     expect(tokens?.adjustedP).toBe(0.03125);
@@ -84,7 +110,7 @@ describe("Secondary metrics", () => {
         { name: "same", scale: "amount", pairs: pairs([10, 20, 30, 40, 50, 60], [15, 25, 35, 45, 55, 65]) },
         { name: "one", scale: "score", pairs: pairs([0], [1]) },
       ],
-      0.05,
+      FT15,
     );
     expect([same?.interval, same?.test, one?.interval]).toEqual([
       { unknown: "unavailable", detail: "all tasks differ alike, so their spread shows no uncertainty" },
