@@ -75,7 +75,7 @@ async function checkNewest(
       images: new Map([...images, [agent.runtimeImage, found.image]]),
     });
     const { releases } = found;
-    return { release: check.release, check, releases, changes: [...check.problems, ...compareChecks(pinned, check)] };
+    return { release: check.release, check, releases, changes: compareChecks(pinned, check) };
   } catch (thrown) {
     io.signal.throwIfAborted();
     const release = `the newest ${agent.npm?.package ?? agent.name}`;

@@ -1,11 +1,14 @@
 import type { AgentCheck, CaseFacts } from "./check-agent.ts";
 
-/** What differs between two checks of one agent, one line each; an empty list when nothing does. */
+/** What differs between two checks of one agent, one line each with the conversations that show it; an empty list when nothing does. */
 export function compareChecks(before: AgentCheck, after: AgentCheck): string[] {
-  return after.cases.flatMap((now) => {
+  const shown = new Map<string, string[]>();
+  for (const now of after.cases) {
     const then = before.cases.find(({ name }) => name === now.name);
-    return then === undefined ? [] : compareCase(then, now).map((line) => `${now.name}: ${line}`);
-  });
+    if (then === undefined) continue;
+    for (const line of compareCase(then, now)) shown.set(line, [...(shown.get(line) ?? []), now.name]);
+  }
+  return [...shown].map(([line, names]) => `${names.join(", ")}: ${line}`);
 }
 
 function compareCase(then: CaseFacts, now: CaseFacts): string[] {

@@ -45,15 +45,18 @@ export function judgeToolNames(offered: readonly string[], expectation: ToolExpe
   const problems: string[] = [];
   for (const name of expected) if (!offered.includes(name)) problems.push(`the server's tool ${name} was not offered`);
   const seen = new Set<string>();
+  const strange: string[] = [];
   for (const name of offered) {
     if (seen.has(name)) problems.push(`${name} was offered twice`);
     seen.add(name);
     if (expected.has(name) || own?.has(name)) continue;
     if (forbidden.has(name)) problems.push(`${name} is a tool of the MCP server, which control must not have`);
-    else if (own !== null) problems.push(`${name} is neither the agent's own tool nor the study's`);
+    else if (own !== null) strange.push(name);
     else if (looksLikeMcp(name, naming))
       problems.push(`${name} is a tool of an MCP server that the study does not name`);
   }
+  if (strange.length === 1) problems.push(`${strange[0]} is neither the agent's own tool nor the study's`);
+  else if (strange.length > 1) problems.push(`${strange.join(", ")} are neither the agent's own tools nor the study's`);
   return problems;
 }
 

@@ -41,6 +41,16 @@ test("every figure that changed is named with both values, in its conversation",
   ]);
 });
 
+test("what changed alike in several conversations is said once, with their names", () => {
+  const newer = (name: string, outcome: string): CaseFacts => ({ ...FACTS, name, outcome, tools: [["bash", "goal"]] });
+  const before = check(FACTS, { ...FACTS, name: "treatment" });
+  expect(compareChecks(before, check(newer("control", "scored 1"), newer("treatment", "scored 0")))).toEqual([
+    "control, treatment: tools gone: read",
+    "control, treatment: tools new: goal",
+    "treatment: outcome was scored 1, is scored 0",
+  ]);
+});
+
 test("a conversation that only one of them had is not compared", () => {
   expect(compareChecks(check(), check(FACTS))).toEqual([]);
 });

@@ -109,6 +109,14 @@ test.each<[string, "control" | "treatment", ToolNaming, readonly string[][], str
     ["x1: browser is neither the agent's own tool nor the study's"],
   ],
   [
+    "several tools that the agent should not have",
+    "control",
+    TOOLLOOP,
+    [["shell", "browser", "goal", "worktree"]],
+    "violated",
+    ["x1: browser, goal, worktree are neither the agent's own tools nor the study's"],
+  ],
+  [
     "a later request with fewer of the agent's own tools",
     "control",
     CLAUDE,
