@@ -38,12 +38,12 @@ export function checkCases(agent: ModelAgent, idleSeconds: number): CheckCase[] 
       ...rest,
       match: index > 0 && index <= naps.length ? { ...match, expect: [{ contains: "rested" }] } : match,
     }));
-  const fails = (status: number): Exchange[] => [
-    {
+  // An agent may ask again before it gives up.
+  const fails = (status: number): Exchange[] =>
+    Array(8).fill({
       match: { turn: agent.openingTurns + 1 },
       response: { status, json: { error: { message: "a failure", type: "check", code: "check" } } },
-    },
-  ];
+    });
   const control = { condition: "control" } as const;
   const scored = { outcome: "scored", end: "self" } as const;
   const refused = (status: number): CheckCase => ({
@@ -65,6 +65,7 @@ export function checkCases(agent: ModelAgent, idleSeconds: number): CheckCase[] 
       reward: 1,
       words: null,
     },
+    refused(400),
     refused(401),
     refused(429),
     refused(500),
@@ -72,7 +73,6 @@ export function checkCases(agent: ModelAgent, idleSeconds: number): CheckCase[] 
       ...control,
       ...scored,
       name: "refusal",
-      // An agent may ask again before it gives up.
       exchanges: Array(8).fill(talk({ text: "", refusal: "I decline.", finish: "filter", usage: USAGE })[0]),
       reward: 0,
       words: /declined|filter|refus/i,
