@@ -32,15 +32,15 @@ export const run: Run<typeof OPTIONS.execute> = async (options, _positionals, io
   await requireFit(out);
   const keepers = await requireKeepers(options, out, io.cwd);
   await using engine = await ensureEngine({ fix: false, report: io.say, signal: io.signal, env: io.env });
-  if (options.execute) {
-    await requireDisk(engine);
-    await cleanUpDeadRuns(engine, io.projectRoot, io.say, io.signal);
-  }
   const { projectRoot, env, signal } = io;
-  const prepared = await makePlan({
+  if (options.execute) await requireDisk(engine);
+  const planning = {
     ...planRequestOf(request, study, { engine, projectRoot, env, build: options.execute, report: io.say, signal }),
     ...(written === null ? {} : { planned: written.plan }),
-  });
+  };
+  // What dead runs left is none of the plan's, and goes while it is made.
+  const cleaning = options.execute ? cleanUpDeadRuns(engine, projectRoot, io.say, signal) : Promise.resolve([]);
+  const [prepared] = await Promise.all([makePlan(planning), cleaning]).finally(() => Promise.allSettled([cleaning]));
   requireLive(request.record, prepared.plan);
   const conditions = options.condition === "both" ? CONDITIONS : [options.condition as Condition];
   const { plan } = prepared;

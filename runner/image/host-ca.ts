@@ -3,6 +3,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { rootCertificates } from "node:tls";
 
+import { type Digest, digestBytes } from "../base/digest.ts";
+
 const BLOCK = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 const DEFAULTS = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
 const VARIABLES = ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"];
@@ -38,12 +40,14 @@ export async function findHostCa(env: Readonly<Record<string, string | undefined
 
 /** The pure part of {@link findHostCa}. Blocks that are no certificates are skipped. */
 export function privateAuthorities(sources: HostCaSources): HostCa | null {
-  const known = new Set(sources.publicCertificates.flatMap(certificates).map((entry) => entry.fingerprint));
+  const known = new Set(sources.publicCertificates.flatMap(blocks).map(({ fingerprint }) => fingerprint));
   const own = new Map(
     sources.bundles
-      .flatMap(certificates)
-      .filter((entry) => !known.has(entry.fingerprint))
-      .map((entry) => [entry.fingerprint, entry.pem]),
+      .flatMap(blocks)
+      .filter(({ fingerprint }) => !known.has(fingerprint))
+      // Reading a certificate takes long, and nearly all of a host's are public ones.
+      .filter(({ pem }) => isCertificate(pem))
+      .map(({ fingerprint, pem }) => [fingerprint, pem]),
   );
   if (own.size === 0) return null;
   const privatePem = [...own.keys()]
@@ -53,14 +57,20 @@ export function privateAuthorities(sources: HostCaSources): HostCa | null {
   return { privatePem, bundlePem: `${rootCertificates.join("\n")}\n${privatePem}` };
 }
 
-function certificates(text: string): { readonly fingerprint: string; readonly pem: string }[] {
-  return (text.match(BLOCK) ?? []).flatMap((pem) => {
-    try {
-      return [{ fingerprint: new X509Certificate(pem).fingerprint256, pem }];
-    } catch {
-      return [];
-    }
-  });
+/** The blocks of a bundle with the digest of what they hold. */
+function blocks(text: string): { readonly fingerprint: Digest; readonly pem: string }[] {
+  return (text.match(BLOCK) ?? []).map((pem) => ({
+    fingerprint: digestBytes(Buffer.from(pem.split("\n").slice(1, -1).join(""), "base64")),
+    pem,
+  }));
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).fingerprint256 !== "";
+  } catch {
+    return false;
+  }
 }
 
 async function readAll(paths: readonly string[]): Promise<string[]> {

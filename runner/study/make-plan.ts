@@ -36,18 +36,22 @@ export async function makePlan(request: PlanRequest): Promise<PreparedPlan> {
   const { engine, images } = request;
   const { study } = request.study;
   const agent = findAgent(study.agent.name);
-  const dataset = await loadDataset(await findDataset(request.study, request.cwd, images.projectRoot));
+  const model = checkModel(request, agent);
+  const [dataset, surface, allImages, loaded, source] = await Promise.all([
+    findDataset(request.study, request.cwd, images.projectRoot).then(loadDataset),
+    readSurface(request.study.resolve(study.conditions.treatment.mcp.surface)),
+    readOwnImages(images, engine),
+    model?.replay == null ? [] : loadCassettes(model.replay),
+    bindSource(images.projectRoot),
+  ]);
   const named = selectTasks(dataset, study.tasks);
   const selected =
     request.tasks.length === 0 ? named : selectTasks({ dir: request.study.path, tasks: named }, request.tasks);
   refuseTasks(selected, study.allowPublicNetwork, engine.facts);
-  const model = checkModel(request, agent);
-  const surface = await readSurface(request.study.resolve(study.conditions.treatment.mcp.surface));
-  const own = imagesForAgent(await readOwnImages(images, engine), agent);
+  const own = imagesForAgent(allImages, agent);
   const tasks = await planTasks(request, own, selected);
   const repetitions = request.repetitions ?? study.repetitions;
   const trials = orderTrials([...tasks.keys()], repetitions, study.seed);
-  const loaded = model?.replay == null ? [] : await loadCassettes(model.replay);
   const cassettes = new Map<number, LoadedCassette>();
   if (model?.replay != null) {
     for (const trial of trials) cassettes.set(trial.number, cassetteFor(loaded, trial, model.api));
@@ -62,7 +66,7 @@ export async function makePlan(request: PlanRequest): Promise<PreparedPlan> {
     evidenceClass: study.evidenceClass,
     causalClaimAuthorized: false,
     subset: selected.length !== named.length || repetitions !== study.repetitions || request.study.overridden,
-    runner: { ...(await bindSource(images.projectRoot)) },
+    runner: { ...source },
     platform: { os: engine.facts.os, arch: engine.facts.arch },
     datasetDigest: digestJson(bindings.map(([id, { digests }]) => ({ id, digest: digests.task }))),
     tasks: bindings.map(([id, { task, digests, prepared, oracle }]) => ({

@@ -18,8 +18,7 @@ export async function loadDataset(dir: string): Promise<Dataset> {
   }
   const problems: Problem[] = [];
   const tasks: Task[] = [];
-  for (const folder of await findTaskFolders(root)) {
-    const reading = await readTask(folder);
+  for (const reading of await Promise.all((await findTaskFolders(root)).map(readTask))) {
     if ("task" in reading) tasks.push(reading.task);
     else problems.push(...reading.problems);
   }
