@@ -7,7 +7,7 @@ import { BUNDLE, createBundle, type openBundle } from "../evidence/bundle.ts";
 import { newRunId, openWorld } from "../trial/open-world.ts";
 import type { Condition } from "./order.ts";
 import { writePair } from "./pair-file.ts";
-import { preflight } from "./preflight.ts";
+import { type Preflighted, preflight } from "./preflight.ts";
 import { asEvent, type Opening } from "./run-opening.ts";
 import { registerRun } from "./run-registry.ts";
 import { type SealedRun, storeOracle } from "./seal-run.ts";
@@ -42,15 +42,15 @@ export async function executePlan(options: ExecuteOptions): Promise<SealedRun[]>
   for (const condition of conditions) {
     const bundle = stack.use(await createBundle(dirOf(condition), { secrets }));
     stack.use(await holdLedger(bundle.dir));
-    const seen = condition === "treatment" && treated !== null ? treated.surface : null;
+    const seen = condition === "treatment" ? treated : null;
     await openRun(options, bundle, {
       runId,
       condition,
       order: both ? "interleaved" : "separate",
       startedAt,
-      surface: seen,
+      seen,
     });
-    sides.push({ condition, bundle, surface: seen, earlier: [] });
+    sides.push({ condition, bundle, surface: seen?.surface ?? null, earlier: [] });
   }
   const runs = await runSession(options, shared, sides, specs, treated?.ready ? [treated.ready] : []);
   if (both) await writePair(out, runs);
@@ -61,10 +61,10 @@ export async function executePlan(options: ExecuteOptions): Promise<SealedRun[]>
 export async function openRun(
   options: SessionOptions,
   bundle: Awaited<ReturnType<typeof openBundle>>,
-  run: Pick<Opening, "runId" | "condition" | "order" | "startedAt"> & { readonly surface: Buffer | null },
+  run: Pick<Opening, "runId" | "condition" | "order" | "startedAt"> & { readonly seen: Preflighted | null },
 ): Promise<void> {
   const { prepared, request, engine } = options;
-  const { surface, ...identity } = run;
+  const { seen, ...identity } = run;
   const { store } = bundle;
   await bundle.writeDocument(BUNDLE.plan, canonicalBytes(prepared.plan));
   const opening: Opening = {
@@ -77,7 +77,8 @@ export async function openRun(
     images: { ...Object.fromEntries(prepared.own.ids), ...(await foreignServerImage(options)) },
     taskImages: taskImagesOf(prepared),
     oracle: await storeOracle(store, prepared),
-    observedSurface: surface === null ? null : await store.put(surface),
+    observedSurface: seen === null ? null : await store.put(seen.surface),
+    catalogReadAt: seen?.catalogReadAt ?? null,
   };
   await store.sync();
   await bundle.ledger.append(asEvent(opening));

@@ -9,8 +9,9 @@ import type { Engine } from "../docker/engine.ts";
 import { resolveImage } from "../image/resolve-base.ts";
 import { newRunId, openWorld } from "../trial/open-world.ts";
 import { probeSurface } from "../trial/probe-surface.ts";
+import { keepCatalogReading } from "./catalog-reading.ts";
 import type { LoadedStudy } from "./study-file.ts";
-import { type ImageSettings, readOwnImages } from "./task-images.ts";
+import { type ImageSettings, readOwnImages, stateDirOf } from "./task-images.ts";
 
 /** A surface that was written, and the one that stood there before. */
 export interface LockedSurface {
@@ -60,7 +61,12 @@ export async function readLiveSurface(
     surface: NO_SURFACE,
     catalogUri: mcp.catalog ?? null,
   };
-  return await probeSurface(world, plan, signal);
+  const surface = await probeSurface(world, plan, signal);
+  if (surface.catalog !== null) {
+    const reading = { catalog: surface.catalog, readAt: systemClock.wall() };
+    await keepCatalogReading(stateDirOf(images.projectRoot), plan, reading);
+  }
+  return surface;
 }
 
 /** The probe compares with nothing. */

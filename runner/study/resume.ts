@@ -66,26 +66,29 @@ export async function resumeRun(options: SessionOptions, run: FoundRun): Promise
     const { condition, dir } = side;
     await removeTemporaries(dir);
     const bundle = stack.use(await openBundle(dir, { secrets, ledger: side.ledger }));
-    const seen = condition === "treatment" && seenNow !== null ? seenNow.surface : null;
+    const seen = condition === "treatment" ? seenNow : null;
     if (side.openings === null) {
       stack.use(await holdSide(side));
       const { order } = openings.opening;
-      await openRun(options, bundle, { runId, condition, order, startedAt, surface: seen });
-      reopened.push({ condition, bundle, surface: seen, earlier: [] });
+      await openRun(options, bundle, { runId, condition, order, startedAt, seen });
+      reopened.push({ condition, bundle, surface: seen?.surface ?? null, earlier: [] });
       continue;
     }
     const cut = await markCutOff(bundle.ledger, side.ledger.lines);
     if (cut > 0) report(`${condition}: ${cut} attempts had been cut off; they are kept in the ledger and made again`);
     const supersedes = side.report?.anchor ?? null;
-    const observedSurface = seen === null ? null : await bundle.store.put(seen);
+    const observedSurface = seen === null ? null : await bundle.store.put(seen.surface);
     await bundle.store.sync();
     const taskImages = taskImagesOf(prepared);
     await bundle.ledger.append(
-      asEvent({ type: "run-resumed", runId, condition, startedAt, taskImages, observedSurface, supersedes }),
+      asEvent({
+        ...{ type: "run-resumed", runId, condition, startedAt, taskImages, observedSurface, supersedes },
+        catalogReadAt: seen?.catalogReadAt ?? null,
+      }),
     );
     const earlier = await keepEarlier(bundle, side);
     superseded.set(condition, supersedes);
-    reopened.push({ condition, bundle, surface: seen ?? (await seenBefore(bundle, side)), earlier });
+    reopened.push({ condition, bundle, surface: seen?.surface ?? (await seenBefore(bundle, side)), earlier });
   }
   const sealed = await runSession(options, shared, reopened, specs, seenNow?.ready ? [seenNow.ready] : []);
   if (openings.opening.order === "interleaved") await writePairOf(run, sealed);

@@ -30,6 +30,8 @@ export const openingSchema = z.strictObject({
   oracle: z.record(z.string(), objectRefSchema),
   /** The surface that the preflight saw; null in control. */
   observedSurface: objectRefSchema.nullable(),
+  /** Wall-clock label of an earlier reading of the same server image's catalog that was relied on; null: it was read now, or there is none. */
+  catalogReadAt: z.string().nullable().optional(),
 });
 
 /** A later opening of the same run. */
@@ -41,6 +43,7 @@ export const resumptionSchema = z.strictObject({
   startedAt: z.string(),
   taskImages: taskImagesSchema,
   observedSurface: objectRefSchema.nullable(),
+  catalogReadAt: openingSchema.shape.catalogReadAt,
   /** The anchor that this resumption supersedes; null when the run had not been sealed. */
   supersedes: digestSchema.nullable(),
 });

@@ -44,7 +44,10 @@ export interface OpenSide {
   readonly earlier: readonly ObjectRef[];
 }
 
-/** Runs the given attempts, those of `ready` with the gateway that they have already, closes the run in each bundle's ledger and seals each bundle from what its ledger says. */
+/**
+ * Runs the given attempts, closes the run in each bundle's ledger and seals each bundle from what its ledger says. `ready` are gateways that
+ * trials of these have already.
+ */
 export async function runSession(
   options: SessionOptions,
   shared: SharedWorld,

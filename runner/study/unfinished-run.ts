@@ -19,7 +19,7 @@ export async function writeUnfinishedRun(options: SessionOptions, dir: string, m
   const runId = newRunId(clock);
   await using shared = await openWorld({ engine, runId, images: prepared.own.ids, signal, clock });
   await using bundle = await createBundle(dir);
-  const opening = { runId, condition: "control", order: "separate", startedAt: clock.wall(), surface: null } as const;
+  const opening = { runId, condition: "control", order: "separate", startedAt: clock.wall(), seen: null } as const;
   await openRun(options, bundle, opening);
   const [first, ...others] = (await planTrialSpecs(options)).filter(({ condition }) => condition === "control");
   if (first === undefined) throw new Error("the plan has no trials");

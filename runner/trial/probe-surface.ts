@@ -1,5 +1,6 @@
 import { RunnerError } from "../base/errors.ts";
-import type { Surface } from "../base/formats/surface.ts";
+import type { Catalog, Surface } from "../base/formats/surface.ts";
+import { advertisedSurface } from "./advertised-surface.ts";
 import { TrialFailure } from "./failure.ts";
 import { type GatewaySet, type GatewaySetSpec, openGatewaySet } from "./gateway-set.ts";
 import type { McpPlan } from "./spec.ts";
@@ -13,18 +14,24 @@ export interface Surveyed {
 }
 
 /**
- * Starts a gateway with its server and asks the server what it advertises, catalog included.
+ * Starts a gateway with its server and asks the server what it advertises; `catalog` is one that was read before, or null where there is none to
+ * rely on: it is then read, which can take the longest.
  * @throws RunnerError `MCP_PREFLIGHT` with what the server did instead, `MCP_SURFACE_CHANGED` where another surface is expected.
  */
 export async function openSurveyed(
   world: SharedWorld,
   plan: GatewaySetSpec & { readonly mcp: McpPlan },
+  catalog: Catalog | null,
   signal: AbortSignal,
 ): Promise<Surveyed> {
   try {
     const set = await openGatewaySet(world, plan, signal);
     try {
-      return { set, surface: await surveySurface(set, plan.mcp, signal) };
+      const surface =
+        catalog === null
+          ? await surveySurface(set, plan.mcp, signal)
+          : { ...(await advertisedSurface(set, signal)), catalog };
+      return { set, surface };
     } catch (thrown) {
       await set[Symbol.asyncDispose]();
       throw thrown;
@@ -39,13 +46,13 @@ export async function openSurveyed(
   }
 }
 
-/** {@link openSurveyed} with a server of its own, which is removed again. */
+/** {@link openSurveyed}, catalog included, with a server of its own, which is removed again. */
 export async function probeSurface(world: SharedWorld, mcp: McpPlan, signal: AbortSignal): Promise<Surface> {
   const trialId = `${world.runId}-preflight`;
   const scope = { task: "preflight", condition: "treatment", repetition: 1 } as const;
   const config = { schemaVersion: "1", trialId, scope, model: null, mcp: { url: mcp.url } } as const;
   const plan = { trialId, config, cassette: null, mcp, expected: null, outward: false };
-  const { set, surface } = await openSurveyed(world, plan, signal);
+  const { set, surface } = await openSurveyed(world, plan, null, signal);
   await set[Symbol.asyncDispose]();
   return surface;
 }
