@@ -6,12 +6,11 @@ import type { ObjectRef } from "../evidence/object-ref.ts";
 import type { ObjectStore } from "../evidence/store.ts";
 import type { ArtifactSpec } from "../task/model.ts";
 import { matchesExclude } from "./exclude.ts";
+import { type Room, roomFor, takesRoom } from "./listed-room.ts";
 import type { ArtifactRecord, StepRecord } from "./record.ts";
 
 /** Bounds of everything that is collected from one container. */
 export const COLLECT_LIMITS = { entries: 20_000, fileBytes: 1024 ** 3, totalBytes: 4 * 1024 ** 3 };
-/** Bytes of the record that names what is collected: an agent that makes many long names must not make a record that nobody reads. */
-export const LISTED_BYTES = 12 * 1024 ** 2;
 
 /** What was read from a dead container. */
 export interface Collected {
@@ -27,18 +26,18 @@ const VERIFIER_LOGS = "/logs/verifier";
 
 /**
  * Reads the declared artifacts and the log folders from a dead container, entry by entry and straight into the store. What cannot be
- * kept (links that leave, devices, limits, absent sources) is listed with its reason.
+ * kept (links that leave, devices, limits, absent sources) is listed with its reason. `steps` is how many steps share the trial's record.
  */
 export async function collect(
   container: Container,
   store: ObjectStore,
   artifacts: readonly ArtifactSpec[],
   workdir: string,
+  steps: number,
   signal: AbortSignal,
 ): Promise<Collected> {
-  // What is declared has room of its own, however much the agent logged.
-  const room: Room = { bytes: LISTED_BYTES };
-  const logs = await readTree(container, store, LOGS, [], { bytes: LISTED_BYTES }, signal);
+  const room = roomFor(steps);
+  const logs = await readTree(container, store, LOGS, [], roomFor(steps), signal);
   const inLogs = (prefix: string): ArtifactRecord[] => logs.entries.filter(({ path }) => isBelow(path, prefix));
   const collected: Collected = {
     artifacts: inLogs(AGENT_LOGS),
@@ -81,11 +80,6 @@ interface Tree {
   readonly refused: { path: string; reason: string }[];
 }
 
-/** What is left for the names of a container's artifacts. */
-interface Room {
-  bytes: number;
-}
-
 async function readTree(
   container: Container,
   store: ObjectStore,
@@ -100,8 +94,7 @@ async function readTree(
   const byPath = new Map<string, ArtifactRecord>();
   let unlisted = 0;
   const keep = (record: ArtifactRecord): void => {
-    room.bytes -= Buffer.byteLength(JSON.stringify(record));
-    if (room.bytes < 0) {
+    if (!takesRoom(room, record)) {
       unlisted += 1;
       return;
     }
@@ -123,10 +116,12 @@ async function readTree(
       keep(toRecord(entry, path, content, (target) => byPath.get(absolute(root, target))));
     },
   });
-  const refused = summary.refused.map(({ path, reason, detail }) => ({
-    path: absolute(root, path),
-    reason: detail === undefined ? reason : `${reason}: ${detail}`,
-  }));
+  const refused: Tree["refused"] = [];
+  for (const { path, reason, detail } of summary.refused) {
+    const refusal = { path: absolute(root, path), reason: detail === undefined ? reason : `${reason}: ${detail}` };
+    if (takesRoom(room, refusal)) refused.push(refusal);
+    else unlisted += 1;
+  }
   if (summary.refusedTotal > summary.refused.length) {
     refused.push({ path: root, reason: `${summary.refusedTotal - summary.refused.length} more were refused` });
   }

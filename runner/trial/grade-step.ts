@@ -70,6 +70,7 @@ async function gradeIn(context: TrialContext, work: GradingWork, record: StepRec
   const grading: Grading = {
     trialId,
     step,
+    steps: spec.task.steps.length,
     rewardKey: spec.task.runner.rewardKey,
     image: graderImage,
     mode: shared ? "shared-filesystem" : "separate",
@@ -172,7 +173,8 @@ async function runHooks(
     }
   }
   await container.kill({ signal });
-  const collected = await collect(container, world.store, step.artifacts, work.workdir, signal);
+  const { length: steps } = spec.task.steps;
+  const collected = await collect(container, world.store, step.artifacts, work.workdir, steps, signal);
   record.artifacts = collected.artifacts;
   record.refused = collected.refused;
   return stack.use(await container.commit({ labels: trialLabels(world, trialId, "snapshot"), signal })).id;

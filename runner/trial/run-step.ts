@@ -116,10 +116,10 @@ function agentLimits(spec: TrialSpec, step: Step): AgentLimits {
 }
 
 async function collectStep(context: TrialContext, { container, step, workdir }: StepWork) {
-  const { world, draft, signal } = context;
+  const { world, spec, draft, signal } = context;
   const state = await container.state({ signal });
   if (state.oomKilled) draft.observations.push("a process in the agent's container was ended for lack of memory");
-  return collect(container, world.store, step.artifacts, workdir, signal);
+  return collect(container, world.store, step.artifacts, workdir, spec.task.steps.length, signal);
 }
 
 function emptyStep(name: string): StepRecord {

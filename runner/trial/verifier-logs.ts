@@ -2,10 +2,11 @@ import { posix } from "node:path";
 import { readArchive } from "../docker/archive/read.ts";
 import type { Container } from "../docker/container.ts";
 import type { ObjectRef } from "../evidence/object-ref.ts";
+import type { ObjectStore } from "../evidence/store.ts";
 import { MAX_REWARD_BYTES } from "../task/reward.ts";
 import { MAX_VERDICT_BYTES } from "../task/verdict.ts";
+import { roomFor, takesRoom } from "./listed-room.ts";
 import type { StepRecord } from "./record.ts";
-import type { TrialWorld } from "./world.ts";
 
 export const VERIFIER_LOGS = "/logs/verifier";
 /** The files that the outcome depends on. */
@@ -14,6 +15,9 @@ export const DECISIVE: readonly string[] = ["reward.json", "reward.txt", "verdic
 );
 /** Files of the verifier that are kept as evidence, at most. */
 const LIMITS = { entries: 2_000, fileBytes: 256 * 1024 ** 2, totalBytes: 1024 ** 3 };
+
+/** As long as the reference of any file. */
+const ANY_CONTENT: ObjectRef = { digest: `sha256:${"0".repeat(64)}`, size: Number.MAX_SAFE_INTEGER };
 
 /** A file that the verifier left. */
 export interface LogFile {
@@ -29,30 +33,45 @@ export interface VerifierLogs {
   readonly refused: StepRecord["refused"];
 }
 
-/** Reads the verifier's log folder from its dead container by archive copy, straight into the store. */
+/**
+ * Reads the verifier's log folder from its dead container by archive copy, straight into the store. What the record has no room to name is
+ * counted; the files that the outcome depends on always have room. `steps` is how many steps share the trial's record.
+ */
 export async function readVerifierLogs(
-  world: TrialWorld,
-  container: Container,
+  store: Pick<ObjectStore, "putStream" | "readAll">,
+  container: Pick<Container, "getArchive">,
+  steps: number,
   signal: AbortSignal,
 ): Promise<VerifierLogs> {
   const archive = await container.getArchive(VERIFIER_LOGS, { signal });
   if (archive === null) return { files: [], refused: [] };
   const files: LogFile[] = [];
   const refused: StepRecord["refused"] = [];
+  const room = roomFor(steps);
+  let unlisted = 0;
+  const lists = (path: string, entry: unknown): boolean => {
+    const listed = DECISIVE.includes(path) || takesRoom(room, entry);
+    if (!listed) unlisted += 1;
+    return listed;
+  };
+  const refuse = (path: string, reason: string): void => {
+    if (lists(path, { path, reason })) refused.push({ path, reason });
+  };
   const summary = await readArchive(archive, {
     root: VERIFIER_LOGS,
     signal,
     limits: LIMITS,
     onEntry: async (entry, body) => {
       const path = posix.join(VERIFIER_LOGS, entry.path);
-      if (entry.type === "symlink" || entry.type === "hardlink") refused.push({ path, reason: entry.type });
-      if (entry.type !== "file" || body === null) return;
-      const content = await world.store.putStream(body);
+      if (entry.type === "symlink" || entry.type === "hardlink") refuse(path, entry.type);
+      if (entry.type !== "file" || body === null || !lists(path, { path, content: ANY_CONTENT })) return;
+      const content = await store.putStream(body);
       const small = content.size <= Math.max(MAX_VERDICT_BYTES, MAX_REWARD_BYTES);
-      files.push({ path, content, bytes: small ? await world.store.readAll(content) : null });
+      files.push({ path, content, bytes: small ? await store.readAll(content) : null });
     },
   });
-  refused.push(...summary.refused.map(({ path, reason }) => ({ path: posix.join(VERIFIER_LOGS, path), reason })));
+  for (const { path, reason } of summary.refused) refuse(posix.join(VERIFIER_LOGS, path), reason);
+  if (unlisted > 0) refused.push({ path: VERIFIER_LOGS, reason: `limit: names of ${unlisted} more` });
   if (summary.truncatedBy !== null) {
     // What was not reached may have been a reward.
     refused.push(...DECISIVE.map((path) => ({ path, reason: `limit: ${summary.truncatedBy}` })));

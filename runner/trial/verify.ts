@@ -25,6 +25,8 @@ import { type TrialWorld, trialLabels } from "./world.ts";
 export interface Grading {
   readonly trialId: string;
   readonly step: Step;
+  /** Steps of the task. */
+  readonly steps: number;
   readonly rewardKey: string;
   /** Image of the separate verifier, or of the dead agent container's snapshot. */
   readonly image: string;
@@ -142,7 +144,7 @@ async function run(world: TrialWorld, container: Container, grading: Grading, si
   await attachment.ended;
   signal.throwIfAborted();
   const output = { stdout: await stdout.finish(), stderr: await stderr.finish() };
-  const { files, refused } = await readVerifierLogs(world, container, signal);
+  const { files, refused } = await readVerifierLogs(world.store, container, grading.steps, signal);
   const verifier: Graded["verifier"] = {
     mode: grading.mode,
     image: grading.image as Graded["verifier"]["image"],
