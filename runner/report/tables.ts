@@ -1,6 +1,6 @@
 import { isUnknown } from "../base/unknown.ts";
-import { FIGURE_NAMES, FIGURES, type FigureName } from "./figures.ts";
-import type { PairedResult, ReportModel, ServerPart, TaskLine, TrialLine } from "./model.ts";
+import { FIGURES, type FigureName } from "./figures.ts";
+import type { PairedResult, ReportModel, TaskLine, TrialLine } from "./model.ts";
 import {
   amount,
   boundsWords,
@@ -203,78 +203,15 @@ export function trialTable({ trials, study }: ReportModel): Table {
       trial.failedCheck ?? "–",
       trial.agentEnd ?? "no agent ran",
       shortKnown(trial.submission),
-      `${of(trial, "server.valid")} / ${of(trial, "server.invalid")}`,
-      ...TRIAL_FIGURES.map((name) => of(trial, name)),
+      `${figureWords(trial, "server.valid")} / ${figureWords(trial, "server.invalid")}`,
+      ...TRIAL_FIGURES.map((name) => figureWords(trial, name)),
     ]),
   };
 }
 
-function of({ figures }: TrialLine, name: FigureName): string {
+/** A figure of a trial in words. */
+export function figureWords({ figures }: TrialLine, name: FigureName): string {
   return shortKnown(figures[name], (value) => amount(value, FIGURES[name].unit));
-}
-
-/** What each trial that was to have the server made of it. */
-export function serverTrialTable({ trials, study }: ReportModel): Table {
-  const faults = FIGURE_NAMES.filter((name) => name.startsWith("server.faults."));
-  const faultWords = (trial: TrialLine): string => {
-    const seen = faults.filter((name) => trial.figures[name] !== 0);
-    return seen.length === 0
-      ? "–"
-      : seen.map((name) => `${of(trial, name)} ${FIGURES[name].label.slice(9)}`).join(", ");
-  };
-  return {
-    head: [
-      "no.",
-      "task",
-      "model",
-      "use",
-      "own tools",
-      "found → run → completed",
-      "checks (independent)",
-      "calls valid / invalid / refused",
-      "invalid by kind",
-      "irrelevant",
-      "repeated calls / errors",
-      "written, not sent",
-      "tool time",
-      "bytes on the wire",
-    ],
-    rows: trials.flatMap((trial) => {
-      const { serverUse, side } = trial;
-      if (serverUse === null || side === "control") return [];
-      return [
-        [
-          String(trial.number),
-          trialName(trial, study.repetitions),
-          trial.modelSource,
-          shortKnown(serverUse.use),
-          shortKnown(serverUse.fallback),
-          ["server.discovered", "server.run", "server.completed"]
-            .map((name) => of(trial, name as FigureName))
-            .join(" → "),
-          `${of(trial, "server.checks")} (${of(trial, "server.independentChecks")})`,
-          `${of(trial, "server.valid")} / ${of(trial, "server.invalid")} / ${of(trial, "server.refused")}`,
-          isUnknown(trial.figures["server.invalid"]) ? of(trial, "server.invalid") : faultWords(trial),
-          of(trial, "server.irrelevantCalls"),
-          `${of(trial, "server.repeatedCalls")} / ${of(trial, "server.repeatedErrors")}`,
-          of(trial, "server.callsNotSent"),
-          of(trial, "server.toolMicros"),
-          of(trial, "server.wireBytes"),
-        ],
-      ];
-    }),
-  };
-}
-
-/** Figures of the server over the scored treatment trials. */
-export function serverTable({ figures }: ServerPart): Table {
-  return {
-    head: ["figure", "trials with it known", "mean", "least", "greatest"],
-    rows: figures.map(({ label, unit, trials, known, mean, min, max }) => {
-      const show = (value: number): string => amount(value, unit as Parameters<typeof amount>[1]);
-      return [label, `${known} of ${trials}`, ...[mean, min, max].map((value) => shortKnown(value, show))];
-    }),
-  };
 }
 
 /** What the runner noticed of a trial, and where the agent's own account differs from the gateway's record. */

@@ -1,4 +1,5 @@
 import type { ReportModel } from "./model.ts";
+import { serverTable, serverTrialTable } from "./server-tables.ts";
 import {
   attemptTable,
   causeTable,
@@ -6,8 +7,6 @@ import {
   pairedTaskTable,
   resultTable,
   secondaryTable,
-  serverTable,
-  serverTrialTable,
   sideTable,
   sourceTable,
   type Table,

@@ -8,6 +8,7 @@ import { dumbbell } from "../plots/dumbbell.ts";
 import { mosaic } from "../plots/mosaic.ts";
 import { outcomes } from "../plots/outcomes.ts";
 import { TIMELINE_KEY, timelines } from "../plots/timeline.ts";
+import { serverTable, serverTrialTable } from "../server-tables.ts";
 import {
   attemptTable,
   causeTable,
@@ -15,8 +16,6 @@ import {
   pairedTaskTable,
   resultTable,
   secondaryTable,
-  serverTable,
-  serverTrialTable,
   sideTable,
   sourceTable,
   taskTable,
