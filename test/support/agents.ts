@@ -31,7 +31,7 @@ export function spokenBy(agent: ModelAgent, conversations: readonly Conversation
               turn: match.turn + agent.openingTurns,
               expect: (match.expect ?? [])
                 .filter(({ contains }) => contains?.includes("exit code") !== true)
-                .map(inOwnWords),
+                .flatMap(inOwnWords),
             }
           : match,
       ...(reply === undefined
@@ -50,12 +50,12 @@ export function spokenBy(agent: ModelAgent, conversations: readonly Conversation
 
 type Expectation = NonNullable<Extract<Exchange["match"], { readonly turn: number }>["expect"]>[number];
 
-/** A member of a tool's answer is looked for as a word: some agents put a failed call's answer into a text of their own. */
-function inOwnWords(expectation: Expectation): Expectation {
+/** What a failed call answers is looked for as words: some agents put it into a text of their own. */
+function inOwnWords(expectation: Expectation): Expectation[] {
   const { on, index, at, equals } = expectation;
-  return on === "toolResult" && at != null && typeof equals === "string"
-    ? { on, index, contains: equals }
-    : expectation;
+  if (at == null || !/^\/(code|errors)(\/|$)/.test(at)) return [expectation];
+  const words = (Array.isArray(equals) ? equals : [equals]).map(String);
+  return words.map((contains) => ({ on, index, contains }));
 }
 
 /** Writes conversations as one cassette into a folder of its own, and gives the folder. */

@@ -33,7 +33,7 @@ const CONTROL: readonly (readonly [string, Exchange[], (record: TrialRecord) => 
     // Some agents look after a command that takes long, and ask the model again.
     turns(...Array.from({ length: 5 }, () => ({ toolCalls: [shell(`${ANSWER}; sleep 300`)] }))),
     end,
-    ["scored", "timeout", "the study's limit of 20 s", 1],
+    ["scored", "timeout", "the study's limit of 40 s", 1],
   ],
   [
     "a budget of requests",
@@ -162,7 +162,7 @@ describe.each(testedAgents(["codex"]).map((agent) => [agent.name, agent] as cons
       tasks: [TASK],
       agent: { name },
       model: options.model ?? { id: "scripted", api, replay: "spoken" },
-      budgets: { agentSeconds: 20, modelRequests: 5, tokens: 1_000_000, toolCalls: 2, ...options.budgets },
+      budgets: { agentSeconds: 40, modelRequests: 5, tokens: 1_000_000, toolCalls: 2, ...options.budgets },
       ...(options.command === undefined ? {} : { command: options.command }),
     });
     // A live model has no conversation of its own.
@@ -208,9 +208,9 @@ describe.each(testedAgents(["codex"]).map((agent) => [agent.name, agent] as cons
   });
 
   test("a server that the agent never reaches is named, whatever the agent makes of it", async () => {
-    // The preflight has its answers; whoever comes later, the agent, has none.
+    // Each preflight has its answers; whoever else comes, the agent, has none.
     const closed =
-      'globalThis.lists = (globalThis.lists ?? 0) + (message.method === "initialize" ? 1 : 0); if (globalThis.lists > 1) { response.writeHead(503).end(); return true; }';
+      'const { name } = message.params?.clientInfo ?? {}; globalThis.agent ||= name !== undefined && name !== "jacobian-runner-preflight"; if (globalThis.agent) { response.writeHead(503).end(); return true; }';
     const { records } = await runOver("unreached", "treatment", [again({ text: "Done." })], {
       command: standIn(closed),
     });
