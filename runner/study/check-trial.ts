@@ -74,7 +74,10 @@ export async function checkTrial(
 ): Promise<{ readonly reasons: readonly string[]; readonly row: TrialRow }> {
   const reasons = [
     ...checkBindings(record, expected),
-    ...(await rederiveRewards(store, record, expected.binding.reward)),
+    ...(await rederiveRewards(store, record, {
+      ...expected.binding.reward,
+      shared: expected.binding.verifierImages.map((image) => image === null),
+    })),
   ];
   const trace =
     record.gateway === null ? null : readTrace(await store.readAll(record.gateway.trace, MAX_TRACE_BYTES), "the trace");

@@ -85,7 +85,11 @@ async function gradeIn(context: TrialContext, work: GradingWork, record: StepRec
     volumes: shared ? volumes : [],
     network: phase,
   };
-  const graded = await grade(world, grading, signal);
+  const graded = await grade(world, grading, signal).catch((thrown: unknown) => {
+    // The step whose verifier could not be run is the one that has no verdict.
+    if (thrown instanceof TrialFailure && thrown.outcome === "verifier_error") record.cause = thrown.failure;
+    throw thrown;
+  });
   if (graded.oomKilled)
     draft.observations.push(`a process in the verifier's container of step ${step.name} was ended for lack of memory`);
   record.verifier = graded.verifier;

@@ -11,10 +11,14 @@ export interface RewardRule {
   readonly strategy: "mean" | "final";
   /** Steps that the task declares. */
   readonly steps: number;
+  /** By step, whether its verifier shares the agent's filesystem; left out: none does. */
+  readonly shared?: readonly boolean[];
 }
 
 /** What a second grading tells; the record keeps the files of both. */
 const NOT_REPEATABLE = "GRADING_DIFFERS";
+/** A shared verifier whose shell the agent took away never ran, so it left no files. */
+const UNRUNNABLE = "VERIFIER_UNRUNNABLE";
 
 /**
  * Grades a record again from the bytes that its verifiers left. Returns a sentence for everything that does not come out as recorded: a
@@ -26,7 +30,8 @@ export async function rederiveRewards(
   rule: RewardRule,
 ): Promise<string[]> {
   const reasons: string[] = [];
-  for (const step of record.steps) reasons.push(...(await rederiveStep(store, step, rule.key)));
+  for (const [index, step] of record.steps.entries())
+    reasons.push(...(await rederiveStep(store, step, rule.key, rule.shared?.[index] === true)));
   const { outcome, reward, rewards, cause, steps } = record;
   const scored = outcome === "scored";
   if (scored !== (reward !== null)) reasons.push(`the outcome is ${outcome} and the reward ${reward}`);
@@ -65,11 +70,17 @@ function sameRewards(a: Readonly<Record<string, number>>, b: Readonly<Record<str
   return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key]);
 }
 
-async function rederiveStep(store: Pick<ObjectStore, "readAll">, step: StepRecord, key: string): Promise<string[]> {
+async function rederiveStep(
+  store: Pick<ObjectStore, "readAll">,
+  step: StepRecord,
+  key: string,
+  shared: boolean,
+): Promise<string[]> {
   const place = `step ${step.name}`;
   const { verifier, rewards, cause, failedCheck } = step;
   if (verifier === null) {
-    return rewards === null && failedCheck === null && cause === null ? [] : [`${place} is graded and has no verifier`];
+    const unrun = cause === null || (shared && cause.code === UNRUNNABLE);
+    return rewards === null && failedCheck === null && unrun ? [] : [`${place} is graded and has no verifier`];
   }
   const reasons: string[] = [];
   const paths = verifier.files.map(({ path }) => path);

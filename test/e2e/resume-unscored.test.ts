@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Executed, json, oracle, recordsOf, runner, scratch, writeBundle } from "../support/e2e.ts";
-import { execute, talk, writeStudy } from "../support/e2e-study.ts";
+import { execute, rowLines, talk, writeStudy } from "../support/e2e-study.ts";
 
 const TASKS = ["alpha", "beta", "gamma"];
 let place: Awaited<ReturnType<typeof scratch>>;
@@ -53,4 +53,15 @@ test("a resumption gives a new attempt to the unscored trial alone, keeps the ol
     valid: true,
     trials: 4,
   });
+});
+
+test("an agent that takes the shell away from the verifier in its own filesystem has no score, and its run still verifies", async () => {
+  const agent = { name: "command", command: "echo 42 > /app/answer.txt; rm -f /bin/sh /usr/bin/sh" };
+  const study = await writeStudy(join(place.dir, "shell-study"), { dataset, tasks: ["alpha"], agent });
+  const ran = await execute(study, "control", join(place.dir, "shell"));
+  expect([ran.code, rowLines(ran.result)]).toEqual([1, ["alpha control: verifier_error VERIFIER_UNRUNNABLE"]]);
+  const [run] = ran.result.runs;
+  const verified = await runner(["verify", run?.dir ?? "", "--report-sha256", run?.report_sha256 ?? "", "--json"]);
+  expect(json(verified)).toMatchObject({ valid: true, reasons: [] });
+  expect((await runner(["resume", run?.dir ?? "", "--json"])).stdout).toContain('"nothingMissing":true');
 });

@@ -72,6 +72,15 @@ function trial(graded: Pick<StepRecord, "verifier" | "regraded">, cause: Cause |
 const derive = (graded: Pick<StepRecord, "verifier" | "regraded">, cause: string | null = null): Promise<string[]> =>
   rederiveRewards(store, trial(graded, cause === null ? null : { code: cause, detail: "x" }), RULE);
 
+test("a verifier that could not be run in the agent's own filesystem left nothing; a separate one is no agent's doing", async () => {
+  const record = trial({ verifier: null }, { code: "VERIFIER_UNRUNNABLE", detail: "no such file" });
+  expect(await rederiveRewards(store, record, { ...RULE, shared: [true] })).toEqual([]);
+  for (const shared of [[false], []])
+    expect(await rederiveRewards(store, record, { ...RULE, shared })).toEqual([
+      "step main is graded and has no verifier",
+    ]);
+});
+
 test("a second grading may differ in what it logs, but not in the files that decide", async () => {
   const first = verifier({ "reward.txt": "1", "times.log": "17 ms" });
   const same = verifier({ "reward.txt": "1", "times.log": "19 ms" });
