@@ -178,7 +178,6 @@ async function sealGateway(context: TrialContext, set: GatewaySet, ending: Promi
     const read = await readTrialTrace(world.store, evidence);
     describeLastEnd(read, draft.steps);
     draft.trajectory = await storeTrajectory(context, spec.agent.agent, read);
-    if (context.signal.aborted) return;
     draft.failure = await judgeEvidence(world.store, spec, read, draft.steps, draft.failure);
   } catch (thrown) {
     if (stopsRun(thrown)) throw thrown;
