@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { z } from "zod";
 import { canonicalText } from "../base/canonical-json.ts";
-import { writeDurably } from "../base/durable.ts";
+import { makeDirectory, writeDurably } from "../base/durable.ts";
 import { hasCode, RunnerError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import { parseStrictJson } from "../base/strict-json.ts";
@@ -87,9 +88,10 @@ export function lockText(lock: RegressionLock): string {
   return `${JSON.stringify(JSON.parse(canonicalText(lock)) as Json, null, 2)}\n`;
 }
 
-/** Writes a lock durably. */
-export function writeRegressionLock(path: string, lock: RegressionLock): Promise<void> {
-  return writeDurably(path, lockText(lock));
+/** Writes a lock durably, into a folder that need not be there yet. */
+export async function writeRegressionLock(path: string, lock: RegressionLock): Promise<void> {
+  await makeDirectory(dirname(path));
+  await writeDurably(path, lockText(lock));
 }
 
 /** @throws RunnerError `LOCK_MISSING`, `JSON_INVALID`, `INPUT_INVALID`, or `LOCK_NOT_CANONICAL` for one that was written otherwise. */

@@ -211,7 +211,7 @@ test("a study that is gone is one drift of the study", () => {
 
 test("a lock's file has one form; a missing, edited or unknown one is refused", async () => {
   const dir = await mkdtemp(join(tmpdir(), "regression-lock-"));
-  const path = join(dir, "lock.json");
+  const path = join(dir, "new", "folder", "lock.json");
   try {
     await writeRegressionLock(path, lockOf());
     expect(await readFile(path, "utf8")).toBe(lockText(lockOf()));
