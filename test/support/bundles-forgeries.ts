@@ -529,6 +529,28 @@ const TRACES: readonly Forgery[] = [
   rawTrace("lines that end otherwise", /trial \d+: /, (text) => text.replaceAll("\n", "\u2028")),
 ];
 
+const RELABELLED = /trial \d+, attempt 1: its outcome is \w+ although/;
+
+/** Sets the first trial's attempt aside, relabelled as `outcome` if there is one, and puts another like it in its place. */
+async function drawAgain(parts: Parts, outcome: TrialRecord["outcome"] | null = null): Promise<void> {
+  const record = first(parts.records, "record");
+  const { number, attempt, task, condition, repetition } = record;
+  const cause = { code: "ENGINE_FAILED", detail: "the engine failed" };
+  const aside = outcome === null ? record : { ...record, outcome, cause, reward: null, rewards: null };
+  const ref = await parts.put(canonicalBytes(aside));
+  parts.report.superseded.push({ number, attempt, record: ref });
+  const sealed = parts.events.find((event) => event.type === "trial-sealed" && event.number === number);
+  if (sealed !== undefined) Object.assign(sealed, { outcome: aside.outcome, record: { ...ref } });
+  record.attempt = 2;
+  const identity = { number, attempt: 2, task, condition, repetition };
+  parts.events.splice(
+    parts.events.findIndex(({ type }) => type === "run-closed"),
+    0,
+    { type: "trial-started", ...identity, agent: "toolloop" },
+    { type: "trial-sealed", ...identity, outcome: record.outcome, record: null },
+  );
+}
+
 const REPORTS: readonly Forgery[] = [
   report("another run's id", /runId|open run/, ({ report: r }) => {
     r.runId = "run-elsewhere";
@@ -598,22 +620,12 @@ const REPORTS: readonly Forgery[] = [
     const [a, b] = records;
     if (a !== undefined && b !== undefined) a.number = b.number;
   }),
-  report("a score superseded by another", /it is superseded although its outcome is scored/, async (parts) => {
-    const record = first(parts.records, "record");
-    const { number, attempt, task, condition, repetition, outcome } = record;
-    parts.report.superseded.push({ number, attempt, record: await parts.put(canonicalBytes(record)) });
-    record.attempt = 2;
-    const identity = { number, attempt: 2, task, condition, repetition };
-    const at = parts.events.findIndex(({ type }) => type === "run-closed");
-    const sealed = parts.events.find((event) => event.type === "trial-sealed" && event.number === number);
-    if (sealed !== undefined) sealed.record = { ...first(parts.report.superseded, "superseded attempt").record };
-    parts.events.splice(
-      at,
-      0,
-      { type: "trial-started", ...identity, agent: "toolloop" },
-      { type: "trial-sealed", ...identity, outcome, record: null },
-    );
-  }),
+  report("a score superseded by another", /it is superseded although its outcome is scored/, (parts) =>
+    drawAgain(parts),
+  ),
+  ...(["infra_error", "interrupted", "provider_error"] as const).map((outcome) =>
+    report(`a score relabelled as ${outcome} and drawn again`, RELABELLED, (parts) => drawAgain(parts, outcome)),
+  ),
   report(
     "no oracle evidence",
     /holds no oracle evidence/,
