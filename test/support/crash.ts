@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,6 +9,8 @@ import type { RunReport } from "../../runner/study/run-report.ts";
 import { ledgerOf, leftOf, oracle, type Ran, type RunOptions, readObject, runner, start, writeBundle } from "./e2e.ts";
 import { talk, writeStudy } from "./e2e-study.ts";
 
+/** About what the opening of both bundles takes. */
+const OPENING_MS = 120;
 const SIDES = ["control", "treatment"] as const;
 
 /** A study that runs in seconds, both conditions, with gateways and a server, and its plan. */
@@ -61,32 +64,61 @@ export async function runWhole({ plan, options }: CrashWorld, out: string): Prom
   return performance.now() - from;
 }
 
-/** Starts the plan and does harm after so many milliseconds, if the run is still at work then; waits until the run has ended. */
+/** When harm is done: so long after the start of the process, or after its output folder has appeared. */
+export interface Instant {
+  readonly after: "start" | "folder";
+  readonly milliseconds: number;
+}
+
+/** An instant for people. */
+export function describe({ after, milliseconds }: Instant): string {
+  return `${milliseconds} ms after ${after === "start" ? "its start" : "its folder appeared"}`;
+}
+
+/** Starts the plan and does harm at an instant, if the run is still at work then; waits until the run has ended. Says how far the run was. */
 export async function harmAfter(
   { plan, options }: CrashWorld,
   out: string,
-  milliseconds: number,
+  instant: Instant,
   harm: (pid: number) => Promise<void>,
-): Promise<void> {
-  const running = start(executeArgs(plan, out), options);
-  await strike(running, milliseconds, harm);
+): Promise<string> {
+  await strike(start(executeArgs(plan, out), options), out, instant, harm);
+  const lines = await Promise.all(
+    SIDES.map(async (side) => {
+      const text = await readFile(join(out, side, "ledger.jsonl"), "utf8").catch(() => null);
+      return `${side} ${text === null ? "without a ledger" : `with ${text.split("\n").length - 1} lines`}`;
+    }),
+  );
+  return lines.join(", ");
 }
 
 async function strike(
   running: ReturnType<typeof start>,
-  milliseconds: number,
+  out: string,
+  { after, milliseconds }: Instant,
   harm: (pid: number) => Promise<void>,
 ): Promise<void> {
   const stop = new AbortController();
+  const { signal } = stop;
   const ended = running.then(() => stop.abort());
-  await sleep(milliseconds, undefined, { signal: stop.signal }).catch(() => undefined);
-  if (running.pid !== undefined && !stop.signal.aborted) await harm(running.pid);
+  try {
+    while (after === "folder" && !existsSync(join(out, "control"))) await sleep(1, undefined, { signal });
+    await sleep(milliseconds, undefined, { signal });
+    if (running.pid !== undefined) await harm(running.pid);
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown;
+  }
   await ended;
 }
 
 /** The harm of a process that dies without a word. */
 export async function killHard(pid: number): Promise<void> {
   process.kill(pid, "SIGKILL");
+}
+
+/** Ctrl-C: the process seals as interrupted what it has begun. */
+export async function interrupt(pid: number): Promise<void> {
+  process.kill(pid, "SIGINT");
 }
 
 /**
@@ -101,7 +133,12 @@ export async function finishAndCheck(
 ): Promise<string[]> {
   const { plan, options, trials } = world;
   if (harmResumeAfter !== null)
-    await strike(start(["resume", out, "--concurrency", "2"], options), harmResumeAfter, killHard);
+    await strike(
+      start(["resume", out, "--concurrency", "2"], options),
+      out,
+      { after: "start", milliseconds: harmResumeAfter },
+      killHard,
+    );
   const resumed = await runner(["resume", out, "--concurrency", "2", "--json"], options);
   if (resumed.code !== 0) {
     if (!/"(NO_RUN|NOTHING_BEGUN)"/.test(resumed.stdout))
@@ -198,6 +235,17 @@ function steady(value: unknown): unknown {
 }
 
 /** Instants spread evenly over a run, the first of them before it has begun. */
-export function instants(count: number, milliseconds: number): number[] {
-  return Array.from({ length: count }, (_, index) => Math.round((milliseconds * (index + 0.5)) / count));
+export function instants(count: number, milliseconds: number): Instant[] {
+  return Array.from({ length: count }, (_, index) => ({
+    after: "start",
+    milliseconds: Math.round((milliseconds * (index + 0.5)) / count),
+  }));
+}
+
+/** Instants while the bundles are being made and opened, which is over in a moment: denser the sooner after the folder has appeared. */
+export function openingInstants(count: number): Instant[] {
+  return Array.from({ length: count }, (_, index) => ({
+    after: "folder",
+    milliseconds: Math.round(OPENING_MS * (index / count) ** 2),
+  }));
 }
