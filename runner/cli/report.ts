@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { collectGarbage } from "../base/collect-garbage.ts";
 import { writeDurably } from "../base/durable.ts";
 import { messageOf, RunnerError } from "../base/errors.ts";
 import { requireOutsideBundles } from "../evidence/outside-bundle.ts";
@@ -37,6 +38,8 @@ export const run: Run<typeof OPTIONS.report> = async (options, [subject = ""], i
   const signers = options.allowedSigners === undefined ? null : resolve(io.cwd, options.allowedSigners);
   const reviews: Review[] = [];
   for (const file of options.review) reviews.push(await reviewOf(resolve(io.cwd, file), signers, model));
+  // What the evidence was recomputed from is of no more use.
+  collectGarbage();
   const text = renderReport({ ...model, reviews }, (options.format ?? "md") as ReportFormat);
   if (out === null) io.out(text);
   else {

@@ -1,7 +1,7 @@
 import { isUnknown } from "../base/unknown.ts";
 import { FIGURE_NAMES, FIGURES, type FigureName } from "./figures.ts";
 import type { ReportModel, ServerPart, TrialLine } from "./model.ts";
-import { figureWords, type Table } from "./tables.ts";
+import { figureWords, rowsOf, type Table } from "./tables.ts";
 import { amount, shortKnown, trialName } from "./words.ts";
 
 /** What each trial that was to have the server made of it. */
@@ -30,7 +30,7 @@ export function serverTrialTable({ trials, study }: ReportModel): Table {
       "tool time",
       "bytes on the wire",
     ],
-    rows: trials.flatMap((trial) => {
+    rows: rowsOf(trials, (trial) => {
       const { serverUse, side } = trial;
       if (serverUse === null || side === "control") return [];
       return [

@@ -17,7 +17,22 @@ import {
 /** A table for Markdown and HTML alike. */
 export interface Table {
   readonly head: readonly string[];
-  readonly rows: readonly (readonly string[])[];
+  /** Made as they are asked for: there may be very many. */
+  readonly rows: Iterable<readonly string[]>;
+}
+
+/** Rows from what they tell of, each time anew. */
+export function rowsOf<T>(items: readonly T[], rows: (item: T) => Iterable<readonly string[]>): Table["rows"] {
+  return {
+    *[Symbol.iterator]() {
+      for (const item of items) yield* rows(item);
+    },
+  };
+}
+
+export function isEmpty({ rows }: Table): boolean {
+  for (const _ of rows) return false;
+  return true;
 }
 
 /** What the report was made from, and whether it was held against an anchor. */
@@ -193,18 +208,20 @@ export function trialTable({ trials, study }: ReportModel): Table {
       "server calls valid / invalid",
       ...TRIAL_FIGURES.map((name) => FIGURES[name].label),
     ],
-    rows: trials.map((trial) => [
-      trial.attempt > 1 ? `${trial.number} (attempt ${trial.attempt})` : String(trial.number),
-      trialName(trial, study.repetitions),
-      trial.side,
-      trial.modelSource,
-      trial.reward === null ? "unscored" : score(trial.reward),
-      outcomeWords(trial),
-      trial.failedCheck ?? "–",
-      trial.agentEnd ?? "no agent ran",
-      shortKnown(trial.submission),
-      `${figureWords(trial, "server.valid")} / ${figureWords(trial, "server.invalid")}`,
-      ...TRIAL_FIGURES.map((name) => figureWords(trial, name)),
+    rows: rowsOf(trials, (trial) => [
+      [
+        trial.attempt > 1 ? `${trial.number} (attempt ${trial.attempt})` : String(trial.number),
+        trialName(trial, study.repetitions),
+        trial.side,
+        trial.modelSource,
+        trial.reward === null ? "unscored" : score(trial.reward),
+        outcomeWords(trial),
+        trial.failedCheck ?? "–",
+        trial.agentEnd ?? "no agent ran",
+        shortKnown(trial.submission),
+        `${figureWords(trial, "server.valid")} / ${figureWords(trial, "server.invalid")}`,
+        ...TRIAL_FIGURES.map((name) => figureWords(trial, name)),
+      ],
     ]),
   };
 }
@@ -218,7 +235,7 @@ export function figureWords({ figures }: TrialLine, name: FigureName): string {
 export function noteTable({ trials, study }: ReportModel): Table {
   return {
     head: ["no.", "task", "condition", "model", "what"],
-    rows: trials.flatMap((trial) => {
+    rows: rowsOf(trials, (trial) => {
       const { account, observations } = trial;
       const told =
         account === null ? [] : isUnknown(account) ? [`the agent's account is ${knownWords(account)}`] : account;

@@ -3,6 +3,7 @@ import { serverTable, serverTrialTable } from "./server-tables.ts";
 import {
   attemptTable,
   causeTable,
+  isEmpty,
   noteTable,
   pairedTaskTable,
   resultTable,
@@ -22,6 +23,7 @@ export function toMarkdown(model: ReportModel): string {
   const result = paired?.result ?? null;
   const server = serverTrialTable(model);
   const notes = noteTable(model);
+  const causes = causeTable(model);
   const parts: readonly (string | false)[] = [
     `# ${plain(titleOf(model))}`,
     banner !== null && `> **${plain(banner)}**`,
@@ -49,15 +51,15 @@ export function toMarkdown(model: ReportModel): string {
       : ["## The treatment's server", plain(serverWords(result.server)), table(serverTable(result.server))]),
     model.trials.length > 0 && "## Trials",
     model.trials.length > 0 && table(trialTable(model)),
-    server.rows.length > 0 && "## Use of the server by trial",
-    server.rows.length > 0 && table(server),
-    notes.rows.length > 0 && "## What was noticed",
-    notes.rows.length > 0 && table(notes),
+    !isEmpty(server) && "## Use of the server by trial",
+    !isEmpty(server) && table(server),
+    !isEmpty(notes) && "## What was noticed",
+    !isEmpty(notes) && table(notes),
     model.attempts.length > 0 && "## Attempts",
     model.attempts.length > 0 && ATTEMPTS,
     model.attempts.length > 0 && table(attemptTable(model)),
-    causeTable(model).rows.length > 0 && "## Why trials have no score",
-    causeTable(model).rows.length > 0 && table(causeTable(model)),
+    !isEmpty(causes) && "## Why trials have no score",
+    !isEmpty(causes) && table(causes),
     result !== null && "## Method",
     result !== null && bullets(result.method),
     model.reviews.length > 0 && "## Operator's review",
@@ -94,7 +96,9 @@ function bullets(lines: readonly string[]): string {
 
 function table({ head, rows }: Table): string {
   const line = (cells: readonly string[]): string => `| ${cells.map(plain).join(" | ")} |`;
-  return [line(head), `|${" --- |".repeat(head.length)}`, ...rows.map(line)].join("\n");
+  const lines = [line(head), `|${" --- |".repeat(head.length)}`];
+  for (const row of rows) lines.push(line(row));
+  return lines.join("\n");
 }
 
 /** Text that stays text: no markup, no link, no new line, no end of a cell. */

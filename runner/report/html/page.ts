@@ -12,6 +12,7 @@ import { serverTable, serverTrialTable } from "../server-tables.ts";
 import {
   attemptTable,
   causeTable,
+  isEmpty,
   noteTable,
   pairedTaskTable,
   resultTable,
@@ -83,10 +84,10 @@ export function toHtml(model: ReportModel): string {
           `<div class="pictures">${drawn.map(pictureMarkup).join("\n")}</div>`,
         ]),
     ...(model.trials.length === 0 ? [] : [heading("Trials"), tableMarkup(trialTable(model), "Trials")]),
-    ...(server.rows.length === 0
+    ...(isEmpty(server)
       ? []
       : [heading("Use of the server by trial"), tableMarkup(server, "Use of the server by trial")]),
-    ...(notes.rows.length === 0 ? [] : [heading("What was noticed"), tableMarkup(notes, "What was noticed")]),
+    ...(isEmpty(notes) ? [] : [heading("What was noticed"), tableMarkup(notes, "What was noticed")]),
     ...(model.attempts.length === 0
       ? []
       : [
@@ -94,9 +95,7 @@ export function toHtml(model: ReportModel): string {
           `<p class="soft">${escapeHtml(ATTEMPTS)}</p>`,
           tableMarkup(attemptTable(model), "Attempts"),
         ]),
-    ...(causes.rows.length === 0
-      ? []
-      : [heading("Why trials have no score"), tableMarkup(causes, "Why trials have no score")]),
+    ...(isEmpty(causes) ? [] : [heading("Why trials have no score"), tableMarkup(causes, "Why trials have no score")]),
     ...(model.reviews.length === 0 ? [] : [heading("Operator's review"), ...model.reviews.map(reviewMarkup)]),
     heading("What this report rests on"),
     tableMarkup(sourceTable(model), "Documents"),

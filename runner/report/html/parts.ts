@@ -10,7 +10,9 @@ export function tableMarkup({ head, rows }: Table, caption: string): string {
     index === 0
       ? `<th scope="row">${escapeHtml(value)}</th>`
       : `<td${DIGEST.test(value) ? ' class="digest"' : ""}>${escapeHtml(value)}</td>`;
-  const body = rows.map((row) => `<tr>${row.map(cell).join("")}</tr>`).join("\n");
+  const lines: string[] = [];
+  for (const row of rows) lines.push(`<tr>${row.map(cell).join("")}</tr>`);
+  const body = lines.join("\n");
   return `<div class="scroll" tabindex="0" role="region" aria-label="${escapeHtml(caption)}"><table><thead><tr>${head
     .map((name) => `<th scope="col">${escapeHtml(name)}</th>`)
     .join("")}</tr></thead><tbody>\n${body}\n</tbody></table></div>`;
