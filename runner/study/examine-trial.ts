@@ -8,9 +8,10 @@ import { collectObjectRefs, type ObjectRef } from "../evidence/object-ref.ts";
 import type { ObjectStore } from "../evidence/store.ts";
 import { type TrialRecord, trialRecordSchema } from "../trial/record.ts";
 import { isGraded } from "../trial/rederive.ts";
-import { type BoundLimits, checkTrial, type TrialExpectation } from "./check-trial.ts";
+import { checkTrial } from "./check-trial.ts";
 import type { Plan } from "./plan.ts";
 import { rowContext, rowLines } from "./seal-run.ts";
+import type { BoundLimits, TrialExpectation } from "./trial-expectation.ts";
 import { MAX_RECORD_BYTES } from "./unsealed.ts";
 
 /** What a record says of its trial, without what it names. */

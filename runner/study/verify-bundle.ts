@@ -11,12 +11,12 @@ import { type LedgerContent, readLedger } from "../evidence/ledger.ts";
 import { collectObjectRefs, type ObjectRef } from "../evidence/object-ref.ts";
 import { readableStore } from "../evidence/store.ts";
 import { checkObjects, checkTopLevel, collectReferences, type References } from "./check-objects.ts";
-import { limitsOf } from "./check-trial.ts";
 import type { ExaminedRun, ExaminedTrial, TrialFacts, TrialToExamine } from "./examine-trial.ts";
 import { examineTrials } from "./examine-trials.ts";
 import { oracleReportSchema } from "./oracle-report.ts";
 import { planSchema } from "./plan.ts";
 import { runReportSchema } from "./run-report.ts";
+import { limitsOf } from "./trial-expectation.ts";
 import { refsOfEarlier } from "./unsealed.ts";
 import { type VerifiedRun, verifyRun } from "./verify-run.ts";
 

@@ -13,13 +13,13 @@ import { BUNDLE } from "../evidence/bundle.ts";
 import { digestSchema } from "../evidence/object-ref.ts";
 import { checkLedger, type SupersededAttempt } from "./check-ledger.ts";
 import { checkOpening } from "./check-opening.ts";
-import { limitsOf } from "./check-trial.ts";
 import type { TrialFacts } from "./examine-trial.ts";
 import { oracleKey, parseOracleEvidence } from "./oracle-evidence.ts";
 import { orderTrials } from "./order.ts";
 import { type Plan, planSchema } from "./plan.ts";
 import type { RunReport } from "./run-report.ts";
 import { countOutcomes } from "./seal-run.ts";
+import { limitsOf } from "./trial-expectation.ts";
 import type { TrialRow } from "./trial-row.ts";
 import type { BundleReader } from "./verify-bundle.ts";
 
