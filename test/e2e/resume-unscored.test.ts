@@ -59,7 +59,7 @@ test("an agent that takes the shell away from the verifier in its own filesystem
   const agent = { name: "command", command: "echo 42 > /app/answer.txt; rm -f /bin/sh /usr/bin/sh" };
   const study = await writeStudy(join(place.dir, "shell-study"), { dataset, tasks: ["alpha"], agent });
   const ran = await execute(study, "control", join(place.dir, "shell"));
-  expect([ran.code, rowLines(ran.result)]).toEqual([1, ["alpha control: verifier_error VERIFIER_UNRUNNABLE"]]);
+  expect([ran.code, rowLines(ran.result)]).toEqual([1, ["alpha control: verifier_error REWARD_MISSING"]]);
   const [run] = ran.result.runs;
   const verified = await runner(["verify", run?.dir ?? "", "--report-sha256", run?.report_sha256 ?? "", "--json"]);
   expect(json(verified)).toMatchObject({ valid: true, reasons: [] });
