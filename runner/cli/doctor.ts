@@ -5,6 +5,7 @@ import { freeDisk, MINIMUM_FREE_BYTES } from "../docker/disk.ts";
 import { ensureEngine } from "../docker/ensure-engine.ts";
 import { buildImages } from "../image/build-images.ts";
 import { readLock } from "../image/lock.ts";
+import { staleImages } from "../image/verify-images.ts";
 import { cleanUpDeadRuns } from "../study/run-registry.ts";
 import type { Run } from "./command.ts";
 import type { OPTIONS } from "./options.ts";
@@ -80,7 +81,12 @@ async function checkImages(
   }
   if (lock === undefined)
     return { name: "images", ok: false, detail: "none has been built here; run `runner images build`" };
-  return missing.length === 0
+  const stale = await staleImages(io.projectRoot, lock, () => true);
+  const wrong = [
+    ...(missing.length === 0 ? [] : [`${missing.join(", ")} missing in the engine`]),
+    ...(stale.length === 0 ? [] : [`${stale.join(", ")} built from other sources than those on disk`]),
+  ];
+  return wrong.length === 0
     ? { name: "images", ok: true, detail: `${Object.keys(lock.images).length} in the engine` }
-    : { name: "images", ok: false, detail: `${missing.join(", ")} missing in the engine; run \`runner images build\`` };
+    : { name: "images", ok: false, detail: `${wrong.join("; ")}; run \`runner images build\`` };
 }

@@ -20,7 +20,7 @@ export const run: Run<typeof OPTIONS.resume> = async (options, [folder = ""], io
   for (const { condition, due, openings } of found.sides) {
     const again = due.filter(({ attempt }) => attempt > 1).length;
     io.say(
-      `${condition}: ${due.length} attempts to make, ${again} of them for trials that had one${openings === null ? "; it had not been opened" : ""}`,
+      `${condition}: ${due.length} ${due.length === 1 ? "attempt" : "attempts"} to make, ${again} of them for trials that had one${openings === null ? "; it had not been opened" : ""}`,
     );
   }
   const request = found.openings.opening.request;

@@ -1,10 +1,13 @@
+import { existsSync } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { canonicalBytes } from "../base/canonical-json.ts";
 import { type Digest, digestBytes, isDigest } from "../base/digest.ts";
 import { writeDurably } from "../base/durable.ts";
 import { hasCode, RunnerError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import { parseStrictJson } from "../base/strict-json.ts";
+import { BUNDLE } from "./bundle.ts";
 
 /** Writes a bundle's root document as canonical bytes and gives its anchor: the sha256 of exactly those bytes. */
 export async function writeReport(path: string, report: unknown): Promise<Digest> {
@@ -44,7 +47,7 @@ export async function readAnchoredReport(path: string, anchor: string): Promise<
     bytes = await readFile(path);
   } catch (cause) {
     if (!hasCode(cause, "ENOENT")) throw cause;
-    throw new RunnerError("integrity", "REPORT_MISSING", `${path} does not exist`, { cause });
+    throw reportMissing(path, cause);
   }
   const found = digestBytes(bytes);
   if (found !== anchor) {
@@ -57,4 +60,24 @@ export async function readAnchoredReport(path: string, anchor: string): Promise<
     throw new RunnerError("integrity", "REPORT_NOT_CANONICAL", `${path} is not written as canonical JSON`);
   }
   return value;
+}
+
+/** The error for a bundle without its report; a ledger in its place tells of a run that was not finished. */
+export function reportMissing(path: string, cause: unknown): RunnerError {
+  const dir = dirname(path);
+  if (existsSync(join(dir, BUNDLE.ledger))) {
+    return new RunnerError(
+      "integrity",
+      "REPORT_MISSING",
+      `${path} does not exist: the run in ${dir} was not finished`,
+      {
+        hint: `Finish it with \`runner resume ${dir}\`, or the folder above it where it holds control and treatment.`,
+        cause,
+      },
+    );
+  }
+  return new RunnerError("integrity", "REPORT_MISSING", `${path} does not exist`, {
+    hint: "Name a run's bundle, the folder that holds control and treatment, or a comparison file.",
+    cause,
+  });
 }

@@ -2,10 +2,10 @@ import { join } from "node:path";
 import type Docker from "dockerode";
 import type { Digest } from "../base/digest.ts";
 import { inspectOwn } from "./find-built.ts";
-import { readLock } from "./lock.ts";
+import { type ImagesLock, readLock } from "./lock.ts";
 import { repositoryOf } from "./names.ts";
 import { describeDifference, type PackageDifference } from "./packages.ts";
-import { readPins } from "./pins.ts";
+import { type Pins, readPins } from "./pins.ts";
 import { loadRecipes, needs, type Recipe } from "./recipe.ts";
 import { recipeInputs } from "./recipe-digest.ts";
 
@@ -34,6 +34,35 @@ export interface VerifyImagesOptions {
   readonly names?: readonly string[];
 }
 
+/** The images of a lock that the project, as it is now, would make from other inputs, sorted by name. No engine is asked. */
+export async function staleImages(
+  projectRoot: string,
+  lock: ImagesLock,
+  concerns: (name: string) => boolean,
+): Promise<string[]> {
+  const [recipes, pins] = await Promise.all([loadRecipes(projectRoot), readPins(projectRoot)]);
+  const built = [...recipes.values()].filter(({ name }) => lock.images[name] !== undefined && concerns(name));
+  const stale = await Promise.all(
+    built.map(async (recipe) =>
+      lock.images[recipe.name]?.inputDigest === (await inputsNow(projectRoot, recipe, pins, lock)) ? [] : [recipe.name],
+    ),
+  );
+  return stale.flat().sort();
+}
+
+/** Of the inputs as the project has them now; null when a parent is not there. */
+async function inputsNow(
+  projectRoot: string,
+  recipe: Recipe,
+  pins: Pins,
+  lock: ImagesLock | undefined,
+): Promise<Digest | null> {
+  const parents = needs(recipe).map((name) => [name, lock?.images[name]?.configDigest] as const);
+  const known = parents.flatMap(([name, digest]) => (digest === undefined ? [] : [[name, digest] as const]));
+  if (known.length < parents.length) return null;
+  return (await recipeInputs(projectRoot, recipe, pins, Object.fromEntries(known))).inputDigest;
+}
+
 /** Compares recipes, lock and engine, and builds nothing. */
 export async function verifyImages(options: VerifyImagesOptions): Promise<ImageState[]> {
   const { docker, projectRoot } = options;
@@ -44,12 +73,7 @@ export async function verifyImages(options: VerifyImagesOptions): Promise<ImageS
 
   async function stateOf(recipe: Recipe): Promise<ImageState> {
     const locked = lock?.images[recipe.name];
-    const parents = needs(recipe).map((name) => [name, lock?.images[name]?.configDigest] as const);
-    const known = parents.flatMap(([name, digest]) => (digest === undefined ? [] : [[name, digest] as const]));
-    const inputDigest =
-      known.length < parents.length
-        ? null
-        : (await recipeInputs(projectRoot, recipe, pins, Object.fromEntries(known))).inputDigest;
+    const inputDigest = await inputsNow(projectRoot, recipe, pins, lock);
     const answer = (state: ImageState["state"], detail: string): ImageState => ({
       name: recipe.name,
       state,

@@ -4,10 +4,8 @@ import { z } from "zod";
 import { canonicalBytes } from "../base/canonical-json.ts";
 import { digestJson } from "../base/digest.ts";
 import { makeDirectory, writeDurably } from "../base/durable.ts";
-import { hasCode } from "../base/errors.ts";
 import { catalogSchema } from "../base/formats/surface.ts";
 import { parseStrictJson } from "../base/strict-json.ts";
-import { parseInput } from "../base/zod-input.ts";
 import { digestSchema } from "../evidence/object-ref.ts";
 import type { McpPlan } from "../trial/spec.ts";
 
@@ -44,17 +42,16 @@ export async function keepCatalogReading(
   await writeDurably(pathOf(stateDir, server), canonicalBytes(reading));
 }
 
-/** Looks for a reading of exactly this image, command and resource. */
+/** Looks for a reading of exactly this image, command and resource. A file that holds none is as good as no file: the catalog is read anew. */
 export async function findCatalogReading(stateDir: string, mcp: McpPlan): Promise<CatalogReading | null> {
   const server = serverOf(mcp);
   if (server === null) return null;
   const path = pathOf(stateDir, server);
   try {
-    const reading = parseInput(readingSchema, parseStrictJson(await readFile(path), { source: path }), path);
-    return digestJson(reading.server) === digestJson(server) ? reading : null;
-  } catch (thrown) {
-    if (hasCode(thrown, "ENOENT")) return null;
-    throw thrown;
+    const read = readingSchema.safeParse(parseStrictJson(await readFile(path), { source: path }));
+    return read.success && digestJson(read.data.server) === digestJson(server) ? read.data : null;
+  } catch {
+    return null;
   }
 }
 

@@ -9,7 +9,7 @@ export function comparisonText(comparison: Comparison): string {
     const { reasons } = comparison;
     return [
       ...reasons.map((reason) => `refused: ${reason}`),
-      `INVALID: ${reasons.length} reasons; nothing was compared`,
+      `INVALID: ${reasons.length} ${reasons.length === 1 ? "reason" : "reasons"}; nothing was compared`,
       "",
     ].join("\n");
   }

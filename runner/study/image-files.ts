@@ -21,7 +21,7 @@ export async function readImageFiles(
 ): Promise<ImageFiles | null> {
   const { image } = task.environment;
   if (image.kind !== "dockerfile") return null;
-  const own = await readOwnImages(settings, engine);
+  const own = await readOwnImages(settings, engine, null);
   const { environment } = await prepareTask(settings, own, engine, task, report, signal);
   const { docker } = engine;
   const context = await readContext(image.context);

@@ -46,7 +46,7 @@ export async function readLiveSurface(
   signal: AbortSignal,
 ): Promise<Surface> {
   const { mcp } = study.study.conditions.treatment;
-  const own = await readOwnImages(images, engine);
+  const own = await readOwnImages(images, engine, null);
   const image =
     own.ids.get(mcp.image) ??
     (await resolveImage(engine.docker, mcp.image, { maps: [], lock: own.lock, report, signal })).imageId;

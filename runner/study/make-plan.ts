@@ -1,5 +1,6 @@
 import { findAgent } from "../agent/registry.ts";
 import { type Digest, digestJson } from "../base/digest.ts";
+import { RunnerError } from "../base/errors.ts";
 import type { Surface } from "../base/formats/surface.ts";
 import { loadDataset } from "../task/load-dataset.ts";
 import { imagesForAgent } from "./agent-images.ts";
@@ -40,7 +41,7 @@ export async function makePlan(request: PlanRequest): Promise<PreparedPlan> {
   const [dataset, surface, allImages, loaded, source] = await Promise.all([
     findDataset(request.study, request.cwd, images.projectRoot).then(loadDataset),
     readSurface(request.study.resolve(study.conditions.treatment.mcp.surface)),
-    readOwnImages(images, engine),
+    readOwnImages(images, engine, study.agent.name),
     model?.replay == null ? [] : loadCassettes(model.replay),
     bindSource(images.projectRoot),
   ]);
@@ -48,6 +49,7 @@ export async function makePlan(request: PlanRequest): Promise<PreparedPlan> {
   const selected =
     request.tasks.length === 0 ? named : selectTasks({ dir: request.study.path, tasks: named }, request.tasks);
   refuseTasks(selected, study.allowPublicNetwork, engine.facts);
+  requireCatalog(request, surface);
   const own = imagesForAgent(allImages, agent);
   const tasks = await planTasks(request, own, selected);
   const repetitions = request.repetitions ?? study.repetitions;
@@ -112,6 +114,19 @@ export async function makePlan(request: PlanRequest): Promise<PreparedPlan> {
   };
   if (request.planned !== undefined) requireSamePlan(request.planned, plan);
   return { plan, own, tasks, cassettes, surface };
+}
+
+/** The locked surface and the study name the same catalog, or neither names one. @throws RunnerError `CATALOG_MISMATCH`. */
+function requireCatalog({ study: { path, study } }: PlanRequest, { catalog }: Surface): void {
+  const { mcp } = study.conditions.treatment;
+  const [named, locked] = [mcp.catalog ?? null, catalog?.uri ?? null];
+  if (named === locked) return;
+  throw new RunnerError(
+    "input",
+    "CATALOG_MISMATCH",
+    `${path}: conditions.treatment.mcp.catalog is ${JSON.stringify(named)}, the locked surface ${mcp.surface} has ${JSON.stringify(locked)}`,
+    { hint: "Name the catalog that was locked, or lock the surface again with `runner images lock --surface`." },
+  );
 }
 
 /** The identity of a plan. */

@@ -85,7 +85,15 @@ export function parseOracleEvidence(bytes: Uint8Array, source: string): OracleEv
 }
 
 async function readEvidence(path: string): Promise<OracleEvidence> {
-  return parseOracleEvidence(await readFile(path), path);
+  try {
+    return parseOracleEvidence(await readFile(path), path);
+  } catch (thrown) {
+    if (!(thrown instanceof RunnerError)) throw thrown;
+    throw new RunnerError("integrity", "ORACLE_EVIDENCE_CHANGED", thrown.message, {
+      hint: "Delete the file and run `runner oracle` again.",
+      cause: thrown,
+    });
+  }
 }
 
 function folderOf(stateDir: string, task: string): string {

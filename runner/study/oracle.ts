@@ -41,7 +41,7 @@ export async function validateTasks(options: OracleOptions): Promise<OracleResul
   const { engine, tasks, out, signal, report, clock = systemClock } = options;
   const runId = newRunId(clock);
   const startedAt = clock.wall();
-  const own = await readOwnImages(options.images, engine);
+  const own = await readOwnImages(options.images, engine, null);
   await using bundle = await createBundle(out);
   await using _registered = await registerRun(options.images.projectRoot, runId, [out], await thisOwner());
   await bundle.ledger.append({ type: "run-opened", runId, kind: "oracle" });

@@ -28,7 +28,7 @@ export async function proveTasks(
 ): Promise<{ readonly valid: boolean; readonly report: Digest | null }> {
   const { engine, study, images, report, signal } = options;
   const dataset = await loadDataset(await findDataset(study, options.cwd, images.projectRoot));
-  const own = await readOwnImages(images, engine);
+  const own = await readOwnImages(images, engine, null);
   const open: Task[] = [];
   for (const task of selectTasks(dataset, study.study.tasks)) {
     const parts = oracleParts(

@@ -57,7 +57,7 @@ export async function findRegressionState(options: RegressionOptions): Promise<R
   const { engine, images, out, report, signal, concurrency } = options;
   const faults: Fault[] = [];
   const tasks = await readTasks(options, faults);
-  const own = await readOwnImages(images, engine);
+  const own = await readOwnImages(images, engine, null);
   const common = { engine, images, concurrency, report, signal };
   const validations =
     tasks.length === 0

@@ -1,3 +1,4 @@
+import { RunnerError } from "../base/errors.ts";
 import type { ReportModel, Source } from "../report/model.ts";
 import type { Comparison } from "./comparison.ts";
 import type { TrialFacts } from "./examine-trial.ts";
@@ -24,6 +25,12 @@ export async function buildReport({ bundles, comparison, timelineTrials }: Build
   const [first] = bundles;
   if (first === undefined) throw new Error("a report needs a bundle");
   const trials = bundles.flatMap(trialLines).sort(compareLines);
+  const unknown = timelineTrials.filter((number) => !trials.some((trial) => trial.number === number));
+  if (unknown.length > 0) {
+    throw new RunnerError("usage", "TRIAL_UNKNOWN", `no trial has the number ${unknown.join(", ")}`, {
+      hint: `There are ${trials.length} trials, ${Math.min(...trials.map(({ number }) => number))} to ${Math.max(...trials.map(({ number }) => number))}.`,
+    });
+  }
   const order = bundles.some(({ report }) => report.order === "separate") ? "separate" : "interleaved";
   const study = studyFacts(first.plan, order, first.report.modelSource, first.report.plan.digest);
   const sources = bundles.map(

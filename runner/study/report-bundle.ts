@@ -2,6 +2,7 @@ import { lstat, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Digest, digestBytes, isDigest } from "../base/digest.ts";
 import { hasCode, RunnerError } from "../base/errors.ts";
+import { reportMissing } from "../evidence/anchor.ts";
 import { BUNDLE } from "../evidence/bundle.ts";
 import { readableStore } from "../evidence/store.ts";
 import type { SupersededAttempt } from "./check-ledger.ts";
@@ -94,9 +95,6 @@ async function readRegular(path: string): Promise<Buffer> {
     return await readFile(path);
   } catch (cause) {
     if (!hasCode(cause, "ENOENT") && !hasCode(cause, "ENOTDIR")) throw cause;
-    throw new RunnerError("input", "REPORT_MISSING", `${path} does not exist`, {
-      hint: "Name a run's bundle, the folder that holds control and treatment, or a comparison file.",
-      cause,
-    });
+    throw reportMissing(path, cause);
   }
 }

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { RunnerError } from "../base/errors.ts";
+import { reportMissing } from "../evidence/anchor.ts";
 import { BUNDLE } from "../evidence/bundle.ts";
 import type { ReportModel } from "../report/model.ts";
 import { compareRuns } from "./compare.ts";
@@ -73,6 +74,7 @@ export async function findSubject(path: string): Promise<ReportSubject> {
     if ((await kind(join(path, BUNDLE.report))) === "file") return "run";
     const sides = await Promise.all(["control", "treatment"].map((side) => kind(join(path, side))));
     if (sides.every((side) => side === "folder")) return "pair";
+    if ((await kind(join(path, BUNDLE.ledger))) === "file") throw reportMissing(join(path, BUNDLE.report), undefined);
   }
   const problem = found === null ? "does not exist" : `holds neither ${BUNDLE.report} nor control and treatment`;
   throw new RunnerError("usage", "REPORT_SUBJECT", `${path} ${problem}`, {

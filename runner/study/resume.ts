@@ -75,7 +75,10 @@ export async function resumeRun(options: SessionOptions, run: FoundRun): Promise
       continue;
     }
     const cut = await markCutOff(bundle.ledger, side.ledger.lines);
-    if (cut > 0) report(`${condition}: ${cut} attempts had been cut off; they are kept in the ledger and made again`);
+    if (cut > 0)
+      report(
+        `${condition}: ${cut} ${cut === 1 ? "attempt" : "attempts"} had been cut off: kept in the ledger, and made again`,
+      );
     const supersedes = side.report?.anchor ?? null;
     const observedSurface = seen === null ? null : await bundle.store.put(seen.surface);
     await bundle.store.sync();

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { otherRuntimes } from "../agent/registry.ts";
 import { type Digest, digestJson, isDigest } from "../base/digest.ts";
 import { RunnerError } from "../base/errors.ts";
 import type { Engine } from "../docker/engine.ts";
@@ -12,6 +13,7 @@ import { findHostCa, type HostCa } from "../image/host-ca.ts";
 import type { ImageMap, ReplacedImage } from "../image/image-map.ts";
 import { type ImagesLock, readLock } from "../image/lock.ts";
 import { resolveImage } from "../image/resolve-base.ts";
+import { staleImages } from "../image/verify-images.ts";
 import type { TaskDigests } from "../task/digests.ts";
 import type { EnvironmentSpec, Task } from "../task/model.ts";
 import type { ResolvedImage } from "../trial/spec.ts";
@@ -52,10 +54,11 @@ export interface PreparedTask extends PlannedImages {
 }
 
 /**
- * Reads which of the runner's own images this machine has.
- * @throws RunnerError `IMAGES_NOT_BUILT`, `IMAGES_GONE`.
+ * Reads which of the runner's own images this machine has. Evidence binds the source that ran, so images of another source are refused: those
+ * that every run uses, and the runtime of `agent`.
+ * @throws RunnerError `IMAGES_NOT_BUILT`, `IMAGES_STALE`, `IMAGES_GONE`.
  */
-export async function readOwnImages(settings: ImageSettings, engine: Engine): Promise<OwnImages> {
+export async function readOwnImages(settings: ImageSettings, engine: Engine, agent: string | null): Promise<OwnImages> {
   const lock = await readLock(stateDirOf(settings.projectRoot));
   if (lock === undefined) {
     throw new RunnerError(
@@ -69,14 +72,25 @@ export async function readOwnImages(settings: ImageSettings, engine: Engine): Pr
   }
   const ids = new Map(Object.values(lock.images).map((image) => [image.name, image.imageId]));
   const gone: string[] = [];
-  await Promise.all(
-    [...ids].map(([name, id]) =>
+  const unused = otherRuntimes(agent ?? "");
+  const [stale, hostCa] = await Promise.all([
+    staleImages(settings.projectRoot, lock, (name) => !unused.includes(name)),
+    findHostCa(settings.env),
+    ...[...ids].map(([name, id]) =>
       engine.docker
         .getImage(id)
         .inspect()
         .catch(() => gone.push(name)),
     ),
-  );
+  ]);
+  if (stale.length > 0) {
+    throw new RunnerError(
+      "environment",
+      "IMAGES_STALE",
+      `the images ${stale.join(", ")} were built from other sources than those on disk`,
+      { hint: "Run `runner images build`." },
+    );
+  }
   if (gone.length > 0) {
     throw new RunnerError(
       "environment",
@@ -87,7 +101,7 @@ export async function readOwnImages(settings: ImageSettings, engine: Engine): Pr
       },
     );
   }
-  return { lock, ids, hostCa: await findHostCa(settings.env) };
+  return { lock, ids, hostCa };
 }
 
 /** The runner's local state. */

@@ -8,7 +8,7 @@ import { imageConfig } from "../../../runner/image/archive.ts";
 import { type BuildImagesResult, buildImages } from "../../../runner/image/build-images.ts";
 import { exportLayers, loadImage } from "../../../runner/image/load-image.ts";
 import { contentOf, readTar } from "../../../runner/image/tar-entries.ts";
-import { verifyImages } from "../../../runner/image/verify-images.ts";
+import { staleImages, verifyImages } from "../../../runner/image/verify-images.ts";
 import { recipe, type TestProject, testProject } from "./project.ts";
 
 const docker = new Docker();
@@ -127,6 +127,8 @@ describe("buildImages", () => {
     expect(await states()).toEqual({ base: "current", "test-bare": "current", "test-tiny": "current" });
     await project.put("images/test-bare/words", "other words\n");
     expect(await states()).toEqual({ base: "current", "test-bare": "stale", "test-tiny": "current" });
+    expect(await staleImages(project.root, first.lock, () => true)).toEqual(["test-bare"]);
+    expect(await staleImages(project.root, first.lock, (name) => name !== "test-bare")).toEqual([]);
     await project.put("images/test-bare/words", "words\n");
     await docker.getImage("jacobian-runner/test-bare:latest").remove();
     expect(await states()).toEqual({ base: "current", "test-bare": "altered", "test-tiny": "current" });

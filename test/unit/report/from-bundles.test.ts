@@ -176,6 +176,30 @@ test("the trial that was asked for is drawn, a provider's failure marked", async
   expect(spans.map(({ lane, ok }) => [lane, ok])).toContainEqual(["model", false]);
 });
 
+test("a trial that there is not cannot be drawn", async () => {
+  await expect(makeReport({ path: pair.control, anchors: NONE, timelineTrials: [99] }, signal)).rejects.toMatchObject({
+    code: "TRIAL_UNKNOWN",
+    message: "no trial has the number 99",
+  });
+});
+
+test("a run that was not finished is told apart from what is no run", async () => {
+  const cut = join(dir, "not-finished");
+  await cp(pair.control, cut, { recursive: true });
+  await rm(join(cut, "report.json"));
+  await expect(
+    makeReport({ path: cut, anchors: { ...NONE, report: pair.anchors.control }, timelineTrials: [] }, signal),
+  ).rejects.toThrow(/was not finished/);
+  const parent = join(dir, "pair-not-finished");
+  await cp(pair.control, join(parent, "control"), { recursive: true });
+  await cp(pair.treatment, join(parent, "treatment"), { recursive: true });
+  await rm(join(parent, "control", "report.json"));
+  await expect(makeReport({ path: parent, anchors: NONE, timelineTrials: [] }, signal)).rejects.toMatchObject({
+    code: "REPORT_MISSING",
+    hint: expect.stringContaining("runner resume"),
+  });
+});
+
 test.each(REPORT_FORMATS)("the same bundles give the same bytes as %s, from another folder too", async (format) => {
   const copy = join(dir, `copy-${format}`);
   await cp(parent, copy, { recursive: true });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -42,6 +42,14 @@ afterAll(() => rm(dir, { recursive: true }));
 
 test("a reading stands for the server that it was made of, whatever it is called and however much memory it has", async () => {
   expect(await findCatalogReading(dir, { ...SERVER, name: "other", memoryBytes: 2 })).toMatchObject(READING);
+});
+
+test.each(["", "{", "[]", '{"schemaVersion":"1"}'])("a file that holds %j is no reading", async (content) => {
+  const folder = await mkdtemp(join(dir, "broken-"));
+  await keepCatalogReading(folder, SERVER, READING);
+  const [name = ""] = await readdir(join(folder, "catalogs"));
+  await writeFile(join(folder, "catalogs", name), content);
+  expect(await findCatalogReading(folder, SERVER)).toBeNull();
 });
 
 test.each([
