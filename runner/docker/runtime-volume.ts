@@ -67,6 +67,30 @@ export async function fillVolumeFromImage(
   }
 }
 
+/** Removes the runtime volumes of images that are not kept; gives the names of those that are gone, and of those that a container uses. */
+export async function pruneRuntimeVolumes(
+  { docker }: Engine,
+  keep: (image: string) => boolean,
+  { signal }: Abortable = {},
+): Promise<{ readonly removed: readonly string[]; readonly inUse: readonly string[] }> {
+  const filters = { label: [`${LABEL.project}=${PROJECT}`, `${LABEL.role}=${RUNTIME_ROLE}`] };
+  const { Volumes: volumes } = await docker.listVolumes({ filters });
+  const removed: string[] = [];
+  const inUse: string[] = [];
+  for (const { Name: name, Labels: labels } of volumes ?? []) {
+    checkAborted(signal, "remove runtime volumes");
+    if (keep(labels?.[IMAGE_LABEL] ?? "")) continue;
+    try {
+      await docker.getVolume(name).remove();
+      removed.push(name);
+    } catch (thrown) {
+      if (statusOf(thrown) === 409) inUse.push(name);
+      else if (!isGone(thrown)) throw apiError("remove a runtime volume", thrown, signal);
+    }
+  }
+  return { removed: removed.sort(), inUse: inUse.sort() };
+}
+
 /** Makes the container whose creation copies the image's files into the volume, when the volume is new. */
 async function createFiller(
   { docker }: Engine,

@@ -1,11 +1,11 @@
 import type Docker from "dockerode";
-import { type Digest, isDigest } from "../base/digest.ts";
+import { isDigest } from "../base/digest.ts";
 import { INPUT_LABEL } from "./names.ts";
 
 export interface PruneImagesOptions {
   readonly docker: Docker;
   /** Images that stay, by id: what the lock names. */
-  readonly keep: ReadonlySet<Digest>;
+  readonly keep: ReadonlySet<string>;
   /** Only images that also carry this label, such as `name=value`. */
   readonly label?: string;
   readonly signal?: AbortSignal;

@@ -4,7 +4,7 @@ import { readArchive } from "../../../runner/docker/archive/read.ts";
 import { LABEL, ownerLabels, thisOwner } from "../../../runner/docker/ownership.ts";
 import { reap } from "../../../runner/docker/reap.ts";
 import { removeVolume } from "../../../runner/docker/remove.ts";
-import { fillVolumeFromImage } from "../../../runner/docker/runtime-volume.ts";
+import { fillVolumeFromImage, pruneRuntimeVolumes } from "../../../runner/docker/runtime-volume.ts";
 import { createVolume } from "../../../runner/docker/volume.ts";
 import { type Bench, openBench, shell } from "../../support/docker.ts";
 
@@ -117,4 +117,18 @@ test("a runtime volume whose filling was cut off is filled anew", async () => {
   expect(await fillVolumeFromImage(bench.engine, image, "/runtime/bin")).toBe(name);
   await using agent = await bench.sleeper({ mounts: [{ volume: name, target: "/v", readOnly: true, noCopy: true }] });
   expect((await shell(agent, "ls -A /v")).stdout).toBe(".jacobian-runner-filled\ntool\n");
+});
+
+test("runtime volumes go when nothing needs their image, those in use later", async () => {
+  const others = (each: string): boolean => each !== image;
+  const name = await fillVolumeFromImage(bench.engine, image, "/runtime/bin");
+  {
+    await using _agent = await bench.sleeper({
+      mounts: [{ volume: name, target: "/v", readOnly: true, noCopy: true }],
+    });
+    expect((await pruneRuntimeVolumes(bench.engine, others)).inUse).toEqual([name]);
+  }
+  expect(await pruneRuntimeVolumes(bench.engine, () => true)).toEqual({ removed: [], inUse: [] });
+  expect((await pruneRuntimeVolumes(bench.engine, others)).removed).toContain(name);
+  expect((await pruneRuntimeVolumes(bench.engine, others)).removed).toEqual([]);
 });
