@@ -1,4 +1,5 @@
-import { readdir, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { makeDirectory } from "../base/durable.ts";
 import { hasCode, messageOf, RunnerError } from "../base/errors.ts";
@@ -21,11 +22,13 @@ export async function requireFit(out: string): Promise<void> {
 
 /**
  * Takes an output folder for a new run of this process alone, until it is disposed. What a run left there that was killed before it opened
- * is cleared away: it has begun no trial, so nothing of it is evidence. The kernel holds the lock and gives it up when this process dies.
+ * is cleared away: it has begun no trial, so nothing of it is evidence. A folder that was made here goes again when nothing came into it. The
+ * kernel holds the lock and gives it up when this process dies.
  * @throws RunnerError `OUT_NOT_EMPTY`, `OUT_UNWRITABLE`, `RUN_BUSY` when another process has the folder.
  */
 export async function takeFolder(out: string): Promise<AsyncDisposable> {
   await requireFit(out);
+  const absent = !existsSync(out);
   await makeDirectory(out).catch((cause: unknown) => {
     throw new RunnerError("usage", "OUT_UNWRITABLE", `cannot make the output folder ${out}: ${messageOf(cause)}`, {
       hint: "Pass another folder with --out.",
@@ -42,7 +45,13 @@ export async function takeFolder(out: string): Promise<AsyncDisposable> {
   try {
     for (const name of await unbegunIn(out)) await rm(join(out, name), { recursive: true, force: true });
     await requireEmpty(out);
-    return lock;
+    return {
+      [Symbol.asyncDispose]: async () => {
+        // A run that was refused leaves nothing, not even the folder.
+        if (absent) await rmdir(out).catch(() => undefined);
+        await lock[Symbol.asyncDispose]();
+      },
+    };
   } catch (thrown) {
     await lock[Symbol.asyncDispose]();
     throw thrown;
