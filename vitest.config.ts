@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 const target = "node20";
 
 // Suites that take minutes even for one agent or one pair of bundles; `npm run whole` has them, too.
-const long = ["test/e2e/tamper.test.ts", "test/e2e/agents/record.test.ts"];
+const long = ["test/e2e/tamper.test.ts", "test/e2e/agents/record.test.ts", "test/e2e/agents/volume.test.ts"];
 const exclude = process.env.RUNNER_TEST_WHOLE === "1" ? [] : long;
 
 export default defineConfig({

@@ -18,6 +18,7 @@ beforeAll(async () => {
   proxy = createServer((client) => {
     const server = connect(endpoint.socketPath);
     let deaf = false;
+    let head = "";
     for (const socket of [client, server]) {
       sockets.add(socket);
       socket.on("error", () => undefined);
@@ -27,8 +28,14 @@ beforeAll(async () => {
       server.write(bytes);
     });
     server.on("data", (bytes) => {
-      // An upgraded connection is confirmed before it goes silent.
-      if (!deaf || String(bytes).startsWith("HTTP/1.1 101")) client.write(bytes);
+      if (!deaf) return void client.write(bytes);
+      // An upgraded connection is confirmed before it goes silent; the engine writes its confirmation in parts.
+      const before = head.length;
+      if (head.includes("\r\n\r\n")) return;
+      head += bytes.toString("latin1");
+      const end = head.indexOf("\r\n\r\n");
+      const passed = end === -1 ? head : head.slice(0, end + 4);
+      if (head.startsWith("HTTP/1.1 101")) client.write(Buffer.from(passed.slice(before), "latin1"));
     });
     server.on("end", () => {
       if (!deaf) client.end();
