@@ -16,7 +16,7 @@ export interface Surveyed {
 /**
  * Starts a gateway with its server and asks the server what it advertises; `catalog` is one that was read before, or null where there is none to
  * rely on: it is then read, which can take the longest.
- * @throws RunnerError `MCP_PREFLIGHT` with what the server did instead, `MCP_SURFACE_CHANGED` where another surface is expected.
+ * @throws RunnerError `MCP_PREFLIGHT` with what the server did instead.
  */
 export async function openSurveyed(
   world: SharedWorld,

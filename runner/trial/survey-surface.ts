@@ -8,7 +8,7 @@ import { TrialFailure } from "./failure.ts";
 import type { GatewaySet } from "./gateway-set.ts";
 import type { McpPlan } from "./spec.ts";
 
-/** More than the program allows the server for all of its answers. */
+/** More than the program allows the server for its slowest answer. */
 const SURVEY_MICROS = 360_000_000;
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 

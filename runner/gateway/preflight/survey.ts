@@ -5,8 +5,8 @@ import { parseInput } from "../../base/zod-input.ts";
 import { PreflightError } from "./mcp-client.ts";
 import { preflight } from "./preflight.ts";
 
-/** A catalog may be tens of megabytes, and its server slow to write it for the first time. */
-export const SURVEY_MILLIS = 300_000;
+/** For each answer: a catalog may be tens of megabytes, and its server slow to write it for the first time. */
+const SURVEY_MILLIS = 300_000;
 
 /** Reads a server's whole surface, catalog included. `request` is a survey request as JSON; what the server did instead is an answer. */
 export async function survey(request: string, signal: AbortSignal): Promise<SurveyAnswer> {
