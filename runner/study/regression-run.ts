@@ -90,7 +90,10 @@ export async function findRegressionState(options: RegressionOptions): Promise<R
 }
 
 /** What keeps this machine from running anything, whatever the inputs are. */
-const CANNOT_RUN: readonly string[] = ["NO_DOCKER", "DOCKER_PERMISSION", "NO_SPACE", "EVIDENCE_WRITE"];
+const CANNOT_RUN: readonly string[] = [
+  ...["NO_DOCKER", "DOCKER_PERMISSION", "NO_SPACE", "EVIDENCE_WRITE"],
+  ...["IMAGES_NOT_BUILT", "IMAGES_STALE", "IMAGES_GONE"],
+];
 
 /** What was thrown over an input, as its message. @throws what was thrown, where it was no input's fault. */
 function faultOf(thrown: unknown, signal: AbortSignal): string {
